@@ -1,0 +1,1 @@
+"""Public functions: checks, cached plans, launches (architecture.md section 4)."""

@@ -1,0 +1,39 @@
+"""Comparing, counting and generating for tests and benchmarks (deep_gemm.md sections 1.14 and 6)."""
+
+from __future__ import annotations
+
+from deep_gemm.testing.generators import (
+    GemmCase,
+    GemmInputs,
+    enumerate_bf16,
+    enumerate_normal,
+    enumerate_strided,
+    enumerate_unaligned_k,
+    enumerate_unaligned_mn,
+    make_inputs,
+)
+from deep_gemm.testing.numeric import (
+    assert_close_to_reference,
+    assert_equal,
+    bf16_reference,
+    calc_diff,
+    count_bytes,
+    error_bound,
+)
+
+__all__ = [
+    "GemmCase",
+    "GemmInputs",
+    "assert_close_to_reference",
+    "assert_equal",
+    "bf16_reference",
+    "calc_diff",
+    "count_bytes",
+    "enumerate_bf16",
+    "enumerate_normal",
+    "enumerate_strided",
+    "enumerate_unaligned_k",
+    "enumerate_unaligned_mn",
+    "error_bound",
+    "make_inputs",
+]

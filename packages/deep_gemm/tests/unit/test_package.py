@@ -1,0 +1,20 @@
+"""The package itself: it imports lightly and knows its version (architecture.md section 4)."""
+
+import subprocess
+import sys
+from importlib import metadata
+
+import deep_gemm
+
+SCRIPT = "import sys, deep_gemm; print(*sorted(sys.modules))"
+
+
+def test_version_is_that_of_the_distribution():
+    assert deep_gemm.__version__ == metadata.version("deep-gemm")
+
+
+def test_import_loads_no_compiled_module():
+    command = [sys.executable, "-c", SCRIPT]
+    loaded = subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
+    assert "deep_gemm" in loaded
+    assert "deep_gemm._native" not in loaded

@@ -1,0 +1,141 @@
+// Launches in programs with their own main() (ascend_c_cube.md section 1): what the source pass
+// makes of `kernel<<<numBlocks, ubBytes, stream>>>(arguments)`. The kernel runs to its end before
+// `launch` returns.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "asc_emu/core_api.h"
+#include "asc_emu/host_state.hpp"
+
+namespace asc_emu::program {
+
+constexpr int kLaunchArgument = 107000;  // ACL_ERROR_RT_PARAM_INVALID
+constexpr int kCoreException = 507015;   // ACL_ERROR_RT_AICORE_EXCEPTION
+
+struct Config {
+    int64_t num_blocks;
+    int64_t ub_bytes;
+    void* stream;
+};
+
+// The second value may be nullptr: no dynamic UB.
+template <class Blocks, class Bytes>
+Config config(Blocks num_blocks, Bytes ub_bytes, void* stream = nullptr) {
+    if constexpr (std::is_null_pointer_v<Bytes>) {
+        return {static_cast<int64_t>(num_blocks), 0, stream};
+    } else {
+        return {static_cast<int64_t>(num_blocks), static_cast<int64_t>(ub_bytes), stream};
+    }
+}
+
+// The "message" of a JSON report, unescaped as far as a terminal needs it.
+inline std::string report_message(const char* report) {
+    const std::string key = "\"message\":";
+    const std::string text = report ? report : "";
+    size_t at = text.find(key);
+    if (at == std::string::npos || (at = text.find('"', at + key.size())) == std::string::npos)
+        return text;
+    std::string message;
+    for (++at; at < text.size() && text[at] != '"'; ++at) {
+        if (text[at] != '\\') {
+            message += text[at];
+        } else if (++at < text.size()) {
+            message += text[at] == 'n' ? '\n' : text[at] == 't' ? '\t' : text[at];
+        }
+    }
+    return message;
+}
+
+inline void record_failure(const char* kernel, int status, const std::string& message) {
+    const std::string text = std::string("kernel ") + kernel + ": " + message;
+    std::fflush(stdout);
+    std::fprintf(stderr, "[ERROR] %s\n", text.c_str());
+    host::fail(status, text);
+    host::State& s = host::state();
+    std::lock_guard<std::mutex> lock(s.mutex);
+    s.device_error = status;
+    s.launch_failed = true;
+}
+
+// Emulator options of the process that started this program:
+// ASC_EMU_OPTIONS="name=value;name=value".
+inline void apply_options() {
+    static const bool done = [] {
+        const char* text = std::getenv("ASC_EMU_OPTIONS");
+        const std::string options = text ? text : "";
+        for (size_t start = 0; start < options.size();) {
+            const size_t end = std::min(options.find(';', start), options.size());
+            const std::string option = options.substr(start, end - start);
+            const size_t equals = option.find('=');
+            if (equals != std::string::npos &&
+                asc_emu_set_option(option.substr(0, equals).c_str(), option.c_str() + equals + 1) !=
+                    0) {
+                std::fprintf(stderr, "[ERROR] emulator option %s: %s\n", option.c_str(),
+                             report_message(asc_emu_last_error()).c_str());
+            }
+            start = end + 1;
+        }
+        return true;
+    }();
+    (void)done;
+}
+
+inline void run(const asc_emu_kernel& kernel, const void* payload, const Config& config) {
+    if (config.num_blocks < 1 || config.num_blocks > 65535) {
+        return record_failure(kernel.name, kLaunchArgument,
+                              "numBlocks = " + std::to_string(config.num_blocks) +
+                                  "; allowed: 1 to 65535; change the first value in <<< >>>");
+    }
+    if (config.ub_bytes < 0 || config.ub_bytes > 256 * 1024) {
+        return record_failure(
+            kernel.name, kLaunchArgument,
+            "dynamic UB of " + std::to_string(config.ub_bytes) +
+                " bytes; allowed: 0 to 262144; change the second value in <<< >>>");
+    }
+    apply_options();
+    const std::vector<asc_emu_gm_range> ranges = host::device_ranges();
+    asc_emu_launch_desc desc{};
+    desc.struct_bytes = sizeof(desc);
+    desc.num_blocks = static_cast<uint32_t>(config.num_blocks);
+    desc.dynamic_ub_bytes = static_cast<uint32_t>(config.ub_bytes);
+    desc.kernel = &kernel;
+    desc.payload = payload;
+    desc.payload_bytes = sizeof(void*);
+    desc.gm_ranges = ranges.data();
+    desc.num_gm_ranges = static_cast<uint32_t>(ranges.size());
+    if (asc_emu_launch(&desc) != 0) {
+        record_failure(kernel.name, kCoreException, report_message(asc_emu_last_error()));
+    }
+}
+
+// `body` calls the kernel with the arguments; it runs once on each core of each block.
+template <class Body, class... Args>
+void launch(const char* name, int num_aic, int num_aiv, Body body, const Config& config,
+            Args... args) {
+    const auto call = [&] { body(args...); };
+    using Call = decltype(call);
+    // The payload is the address of the call.
+    void (*const thunk)(const void*) = [](const void* payload) {
+        std::remove_reference_t<Call>* stored;
+        std::memcpy(&stored, payload, sizeof(stored));
+        (*stored)();
+    };
+    asc_emu_kernel kernel{};
+    kernel.name = name;
+    kernel.function = reinterpret_cast<const void*>(thunk);
+    kernel.thunk = thunk;
+    kernel.num_aic = static_cast<uint8_t>(num_aic);
+    kernel.num_aiv = static_cast<uint8_t>(num_aiv);
+    const void* payload = &call;
+    run(kernel, &payload, config);
+}
+
+}  // namespace asc_emu::program

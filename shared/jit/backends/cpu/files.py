@@ -1,0 +1,69 @@
+"""Hashes and dependency lists of C++ files (deep_jit.md sections 12 and 20)."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import secrets
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+__all__ = ["parse_dependencies", "tree_sha256", "write_atomically"]
+
+_SUFFIXES = (".h", ".hpp", ".inc", ".cpp", ".S", ".py")
+
+
+def tree_sha256(folders: Iterable[Path]) -> str:
+    """Returns a SHA-256 over the names and bytes of all source files below the folders, in hex."""
+    digest = hashlib.sha256()
+    for folder in folders:
+        for path in sorted(_sources(folder)):
+            content = path.read_bytes()
+            name = os.fsencode(path.relative_to(folder))
+            digest.update(len(name).to_bytes(8, "little") + name)
+            digest.update(len(content).to_bytes(8, "little") + content)
+    return digest.hexdigest()
+
+
+def _sources(folder: Path) -> Iterator[Path]:
+    for parent, _, names in os.walk(folder):
+        yield from (Path(parent, name) for name in names if name.endswith(_SUFFIXES))
+
+
+def write_atomically(path: Path, content: bytes) -> None:
+    """Writes a file so that readers see the old or the new content, never a part."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}")
+    try:
+        temporary.write_bytes(content)
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def parse_dependencies(text: str) -> list[str]:
+    r"""Returns the prerequisites of a make rule as compilers write it.
+
+    Example:
+        >>> parse_dependencies("kernel.so: a.cpp /x/my\\ dir/b.hpp \\\n c$$d.hpp\n")
+        ['a.cpp', '/x/my dir/b.hpp', 'c$d.hpp']
+    """
+    _, _, body = text.partition(": ")
+    names: list[str] = []
+    name = ""
+    index = 0
+    while index < len(body):
+        pair = body[index : index + 2]
+        if pair in ("\\ ", "\\#", "\\\\", "$$"):
+            name += pair[1]
+            index += 2
+        elif pair == "\\\n" or body[index] in " \n":
+            if name:
+                names.append(name)
+            name = ""
+            if pair != "\\\n" and body[index] == "\n":
+                break
+            index += 2 if pair == "\\\n" else 1
+        else:
+            name += body[index]
+            index += 1
+    return [*names, name] if name else names

@@ -1,0 +1,87 @@
+"""Compiler flags of the runtime and of kernels (emulator.md section 2, deep_jit.md section 20)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from ...options import CpuCompilerOptions
+from .isa import Isa
+
+__all__ = ["RUNTIME_FLAGS", "kernel_compile_flags", "kernel_link_flags", "split_macros"]
+
+# NOTE: without -fno-gnu-unique, inline variables and statics of templates bind across kernels; one
+# initial-exec variable per kernel would use up the static TLS at the 199th, so kernels define none.
+_COMMON = (
+    "-std=c++20",
+    "-fPIC",
+    "-fvisibility=hidden",
+    "-fno-gnu-unique",
+    "-fno-strict-aliasing",
+    "-fno-math-errno",
+    "-ffp-contract=off",
+    "-ftls-model=initial-exec",
+)
+
+RUNTIME_FLAGS = (*_COMMON, "-O2", "-DNDEBUG", "-Wno-psabi")
+
+
+def kernel_compile_flags(
+    options: CpuCompilerOptions, isa: Isa, *, source_map: bool
+) -> tuple[str, ...]:
+    """Returns the flags that decide a kernel's code, without the user's own and without paths.
+
+    Args:
+        options: effective options.
+        isa: instruction set.
+        source_map: keep line numbers for the emulator's reports.
+    """
+    debug: tuple[str, ...] = ()
+    if options.debug_info:
+        debug = ("-g", "-gdwarf-5", "-fno-optimize-sibling-calls")
+    elif source_map:
+        debug = ("-g1", "-fno-optimize-sibling-calls")
+    sanitize = options.sanitize if options.sanitize not in (None, "none") else None
+    return (
+        *_COMMON,
+        "-fno-delete-null-pointer-checks",
+        f"-O{options.optimize_level}",
+        *isa.flags,
+        *debug,
+        *((f"-fsanitize={sanitize}",) if sanitize else ()),
+        "-DDEEP_JIT_CPU=1",
+        f"-D__NPU_ARCH__={options.arch}",
+        "-Wno-psabi",
+    )
+
+
+def kernel_link_flags(runtime: Path) -> tuple[str, ...]:
+    """Returns the flags that link a kernel to a runtime, found by its file name when loaded."""
+    # NOTE: some toolchains drop libraries that nothing calls; the loader must see this one.
+    needed = ("-Wl,--no-as-needed", f"-L{runtime.parent}", f"-l:{runtime.name}")
+    return ("-shared", "-Wl,-Bsymbolic", *needed)
+
+
+def split_macros(flags: Sequence[str]) -> tuple[str, tuple[str, ...]]:
+    """Returns the user's `-D` and `-U` flags as `#define` and `#undef` lines, and the others.
+
+    The lines are read after the emulated API: a macro `M` must not hit its template parameters.
+
+    Example:
+        >>> split_macros(["-DM=4", "-O1", "-D", "F(x)=x", "-UOLD", "-DON"])
+        ('#define M 4\n#define F(x) x\n#undef OLD\n#define ON 1\n', ('-O1',))
+    """
+    lines: list[str] = []
+    others: list[str] = []
+    words = iter(flags)
+    for word in words:
+        kind = word[:2]
+        if kind not in ("-D", "-U"):
+            others.append(word)
+            continue
+        name, separator, value = (word[2:] or next(words, "")).partition("=")
+        if kind == "-U":
+            lines.append(f"#undef {name}\n")
+        else:
+            lines.append(f"#define {name} {value if separator else 1}\n")
+    return "".join(lines), tuple(others)

@@ -1,0 +1,160 @@
+"""The source pass: makes Ascend C text compile with a host compiler against the emulator's headers.
+
+One text in, one text out, same lines (emulator.md sections 1 and 2). The rewritten text calls
+`asc_emu/source_pass.hpp` and, for launches, `asc_emu/program.hpp`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from .arrays import rewrite_arrays
+from .bases import rewrite_bases
+from .kernels import KernelDecl, Roles, collect_kernels, declared_roles
+from .launches import rewrite_launches
+from .loops import rewrite_loops
+from .names import rewrite_uses
+from .roles import rewrite_roles
+from .scan import Edits, Source
+from .spaces import SPACES
+
+__all__ = ["RewriteResult", "rewrite", "rewrite_headers"]
+
+_MARKS = ("<<<", "_IS_AI", "_IS_NOT_AI", "while", *(f"__{space}__" for space in SPACES))
+_ENDLESS = re.compile(r"for\s*\([^;]*;(?:\s*;|[^;]*;\s*\))")
+
+
+@dataclass(frozen=True)
+class RewriteResult:
+    """A rewritten root text.
+
+    Attributes:
+        text: what the host compiler gets.
+        kernels: the entries of the kernel table, in order.
+        notes: things that could not be rewritten, one sentence each with file and line.
+    """
+
+    text: str
+    kernels: tuple[KernelDecl, ...]
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class _Body:
+    text: str
+    changed: bool
+    launches: int
+
+
+def rewrite(
+    text: str,
+    *,
+    path: str,
+    header_texts: Mapping[str, str] | None = None,
+    program: bool = False,
+) -> RewriteResult:
+    """Rewrites a root text.
+
+    Args:
+        text: Ascend C source.
+        path: the name compilers and debuggers shall show for it.
+        header_texts: name -> text of the headers the root includes; qualifiers of kernels and
+            on-chip file-scope names are looked up there.
+        program: the text has its own `main`: no kernel table is appended.
+
+    Raises:
+        SourcePassError: a launch or a role list has a form that no device compiler takes either.
+    """
+    source = Source(text, path)
+    headers = [Source(header, name) for name, header in (header_texts or {}).items()]
+    notes: list[str] = []
+    names = _file_scope_names(headers)
+    roles = _roles([source, *headers])
+    body = _rewrite_body(source, names, roles, notes)
+    kernels: tuple[KernelDecl, ...] = ()
+    if not program and ("__global__" in text or "reinterpret_cast" in text):
+        kernels = collect_kernels(source, roles)
+    includes = ["source_pass"] if body.changed else []
+    includes += ["program"] if body.launches else []
+    includes += ["entry"] if kernels else []
+    if not includes:
+        return RewriteResult(text, (), tuple(notes))
+    return RewriteResult(
+        _prologue(includes, path) + body.text + _table(kernels), kernels, tuple(notes)
+    )
+
+
+def rewrite_headers(header_texts: Mapping[str, str], *, always: bool = False) -> dict[str, str]:
+    """Rewrites the headers of a root; returns name -> text, or {} when none needs a change.
+
+    If one needs a change all are returned, so that includes relative to a header find their
+    rewritten neighbours when the result is written to one folder.
+
+    Args:
+        header_texts: name, as found relative to an include folder -> text.
+        always: return all even if none needs a change.
+    """
+    sources = [Source(text, name) for name, text in header_texts.items()]
+    names = _file_scope_names(sources)
+    roles = _roles(sources)
+    rewritten = {}
+    changed = False
+    for source in sources:
+        body = _rewrite_body(source, names, roles, [])
+        changed = changed or body.changed
+        includes = ["source_pass"] if body.changed else []
+        includes += ["program"] if body.launches else []
+        rewritten[source.path] = _prologue(includes, source.path) + body.text
+    return rewritten if changed or always else {}
+
+
+def _concerned(text: str) -> bool:
+    """Whether a text may need a rewrite; quick, and never wrong with "no"."""
+    return any(mark in text for mark in _MARKS) or bool(_ENDLESS.search(text))
+
+
+def _rewrite_body(
+    source: Source, names: Mapping[str, str], roles: Mapping[str, Roles], notes: list[str]
+) -> _Body:
+    if not names and not _concerned(source.text):
+        return _Body(source.text, False, 0)
+    edits = Edits()
+    own: dict[str, str] = {}
+    rewrite_roles(source, edits)
+    rewrite_arrays(source, edits, own, notes)
+    rewrite_bases(source, edits, own)
+    rewrite_loops(source, edits)
+    launches = rewrite_launches(source, roles, edits)
+    rewrite_uses(source, edits, {**names, **own})
+    if not edits.items:
+        return _Body(source.text, False, 0)
+    return _Body(edits.apply(source.text), True, launches)
+
+
+def _file_scope_names(headers: list[Source]) -> dict[str, str]:
+    names: dict[str, str] = {}
+    for header in headers:
+        if _concerned(header.text):
+            rewrite_arrays(header, Edits(), names, [])
+            rewrite_bases(header, Edits(), names)
+    return names
+
+
+def _roles(sources: list[Source]) -> dict[str, Roles]:
+    return declared_roles(source for source in sources if "__global__" in source.text)
+
+
+def _prologue(includes: list[str], path: str) -> str:
+    name = path.replace("\\", "\\\\").replace('"', '\\"')
+    lines = [f'#include "asc_emu/{include}.hpp"' for include in includes]
+    return "\n".join([*lines, f'#line 1 "{name}"', ""])
+
+
+def _table(kernels: tuple[KernelDecl, ...]) -> str:
+    if not kernels:
+        return ""
+    entries = [f"ASC_EMU_KERNEL({k.num_aic}, {k.num_aiv}, {k.expression})" for k in kernels]
+    head = ["", '#line 1 "<kernel table>"', "ASC_EMU_KERNELS_BEGIN"]
+    return "\n".join([*head, *entries, "ASC_EMU_KERNELS_END", ""])

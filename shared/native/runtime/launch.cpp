@@ -1,0 +1,270 @@
+// Launches: shared state of the workers, the pool of worker threads, and the C interface for hosts.
+#include "launch.hpp"
+
+#include <dlfcn.h>
+#include <pthread.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <new>
+#include <thread>
+
+#include "fiber.hpp"
+#include "numerics/mmad.hpp"
+#include "observer.hpp"
+#include "op_table.hpp"
+
+namespace asc_emu {
+
+std::string json_quote(const std::string& text) {
+    std::string out = "\"";
+    for (const unsigned char c : text) {
+        if (c == '"' || c == '\\') {
+            out += '\\';
+            out += static_cast<char>(c);
+        } else if (c < 0x20) {
+            char escape[8];
+            std::snprintf(escape, sizeof(escape), "\\u%04x", c);
+            out += escape;
+        } else {
+            out += static_cast<char>(c);
+        }
+    }
+    return out + "\"";
+}
+
+std::string make_report(const char* kind, const std::string& message, const Core* core,
+                        const char* instruction, const void* site) {
+    std::string out = std::string("{\"kind\": ") + json_quote(kind) + ", \"message\": " + json_quote(message);
+    if (instruction) out += ", \"instruction\": " + json_quote(instruction);
+    if (core) {
+        out += ", \"block\": " + std::to_string(core->block->index) + ", \"core\": " +
+               (core->is_aic() ? "\"AIC\"" : core->sub_block() ? "\"AIV1\"" : "\"AIV0\"");
+        out += ", \"kernel\": " + json_quote(core->block->launch->desc.kernel->name);
+    }
+    Dl_info where;
+    if (site && dladdr(site, &where) && where.dli_fname) {
+        out += ", \"object\": " + json_quote(where.dli_fname) + ", \"offset\": " +
+               std::to_string(static_cast<const char*>(site) - static_cast<const char*>(where.dli_fbase));
+    }
+    return out + "}";
+}
+
+std::string timeout_report(const Launch& launch) {
+    return make_report("timeout", "kernel ran longer than its launch timeout of " +
+                       std::to_string(launch.desc.timeout_secs) + " s", nullptr);
+}
+
+Launch::Launch(const asc_emu_launch_desc& d, const Options& o, uint32_t workers)
+    : desc(d), options(o), num_workers(workers) {}
+
+int64_t Launch::claim_block() {
+    if (!blocks_left()) return -1;
+    if (num_resident_.load() >= std::max(options.num_cores, num_workers)) return -1;
+    const uint32_t index = next_block_.fetch_add(1);
+    return index < desc.num_blocks ? static_cast<int64_t>(index) : -1;
+}
+
+void Launch::add_resident(Block* block) {
+    std::lock_guard lock(mutex_);
+    resident_.push_back(block);
+    ++num_resident_;
+}
+
+void Launch::remove_resident(Block* block) {
+    std::lock_guard lock(mutex_);
+    resident_.erase(std::find(resident_.begin(), resident_.end(), block));
+    --num_resident_;
+    bump_epoch();
+}
+
+void Launch::abort_with(const std::string& report) {
+    std::lock_guard lock(mutex_);
+    if (!aborted_.exchange(true)) report_ = report;
+    changed_.notify_all();
+}
+
+void Launch::worker_left() {
+    // A worker without blocks stays idle for good: the others may be stuck without it.
+    std::lock_guard lock(mutex_);
+    ++left_;
+    bump_epoch();
+}
+
+std::string Launch::blocked_cores() const {
+    std::string text;
+    size_t shown = 0;
+    for (const Block* block : resident_)
+        for (const Core& core : block->cores) {
+            const std::string one = core.fiber ? describe_wait(core) : "";
+            if (one.empty()) continue;
+            if (++shown > 8) continue;
+            text += (text.empty() ? "" : "; ") + one;
+        }
+    if (shown > 8) text += "; and " + std::to_string(shown - 8) + " more";
+    return text;
+}
+
+void Launch::arrive_all(const Core& core, uint32_t id) {
+    const bool aic = core.is_aic();
+    const int needed = static_cast<int>(desc.num_blocks * (aic ? desc.kernel->num_aic : desc.kernel->num_aiv));
+    std::lock_guard lock(mutex_);
+    int& count = arrivals_[aic ? 0 : 1][id];
+    if (++count < needed) return;
+    count -= needed;
+    for (Block* block : resident_)
+        for (Core& c : block->cores)
+            if (c.fiber && c.is_aic() == aic) ++c.counters[id];
+    bump_epoch();
+}
+
+GmAtomicGuard::GmAtomicGuard(const Core& core, bool armed)
+    : locked_(armed && core.block->launch->num_workers > 1), launch_(core.block->launch) {
+    if (locked_) launch_->gm_atomics.lock();
+}
+GmAtomicGuard::~GmAtomicGuard() {
+    if (locked_) launch_->gm_atomics.unlock();
+}
+
+bool fast_numerics(const Core& core) { return core.block->launch->options.fast_numerics; }
+
+namespace {
+
+// Threads that help the calling one. They sleep between launches: a spinning pool would disturb other pools.
+class Pool {
+public:
+    void run(Launch& launch, uint32_t helpers) {
+        if (helpers) {
+            std::lock_guard lock(mutex_);
+            while (num_threads_ < helpers) {
+                std::thread(&Pool::loop, this, num_threads_).detach();
+                ++num_threads_;
+            }
+            launch_ = &launch;
+            wanted_ = running_ = helpers;
+            ++generation_;
+            start_.notify_all();
+        }
+        run_worker(launch);
+        if (helpers) {
+            std::unique_lock lock(mutex_);
+            finished_.wait(lock, [this] { return running_ == 0; });
+            launch_ = nullptr;
+        }
+    }
+
+private:
+    void loop(uint32_t index) {
+        uint64_t seen = 0;
+        std::unique_lock lock(mutex_);
+        if (generation_) seen = generation_ - 1;
+        for (;;) {
+            start_.wait(lock, [&] { return generation_ != seen; });
+            seen = generation_;
+            if (index >= wanted_ || !launch_) continue;
+            Launch& launch = *launch_;
+            lock.unlock();
+            run_worker(launch);
+            lock.lock();
+            if (--running_ == 0) finished_.notify_all();
+        }
+    }
+
+    std::mutex mutex_;
+    std::condition_variable start_, finished_;
+    uint64_t generation_ = 0;
+    uint32_t num_threads_ = 0, wanted_ = 0, running_ = 0;
+    Launch* launch_ = nullptr;
+};
+
+// One launch at a time in a process. Both objects are leaked: worker threads may outlive static destructors,
+// and a forked child starts with new ones.
+std::mutex* g_launch_mutex = new std::mutex;
+Pool* g_pool = new Pool;
+
+void reset_after_fork() {
+    g_launch_mutex = new std::mutex;
+    g_pool = new Pool;
+}
+const int g_fork_handler = pthread_atfork(nullptr, nullptr, &reset_after_fork);
+
+thread_local std::string tl_error;
+thread_local std::string tl_text;
+
+int refuse(const std::string& report) {
+    tl_error = report;
+    return 1;
+}
+
+std::string check(const asc_emu_launch_desc* desc) {
+    if (!desc || desc->struct_bytes != sizeof(asc_emu_launch_desc))
+        return "launch descriptor of another version: build kernel and runtime from one package";
+    if (!desc->kernel || !desc->kernel->thunk) return "the launch names no kernel";
+    const uint32_t aic = desc->kernel->num_aic, aiv = desc->kernel->num_aiv;
+    if (aic > 1 || aiv > 2 || aic + aiv == 0)
+        return "a block has (1, 0), (0, 1), (1, 1) or (1, 2) cores, got (" + std::to_string(aic) + ", " +
+               std::to_string(aiv) + "); correct __mix__";
+    if (desc->num_blocks == 0 || desc->num_blocks > 65535)
+        return "number of blocks got " + std::to_string(desc->num_blocks) + ", allowed 1 .. 65535";
+    const uint32_t ub = kSpaceBytes[static_cast<size_t>(Space::ub)];
+    if (desc->dynamic_ub_bytes > ub)
+        return "dynamic UB got " + std::to_string(desc->dynamic_ub_bytes) + " bytes, the memory has " +
+               std::to_string(ub);
+    return "";
+}
+
+}  // namespace
+}  // namespace asc_emu
+
+#define ASC_EMU_API extern "C" __attribute__((visibility("default")))
+
+ASC_EMU_API int asc_emu_launch(const asc_emu_launch_desc* desc) {
+    using namespace asc_emu;
+    const std::string problem = check(desc);
+    if (!problem.empty()) return refuse(make_report("argument", problem, nullptr));
+    if (running_fiber()) return refuse(make_report("argument", "a kernel cannot launch a kernel", nullptr));
+    std::lock_guard lock(*g_launch_mutex);
+    const Options options = current_options();
+    uint32_t threads = options.threads ? options.threads : std::max(1u, std::thread::hardware_concurrency());
+    threads = std::min(threads, desc->num_blocks);
+    Launch launch(*desc, options, threads);
+    if (g_observer) g_observer->on_launch(launch);
+    {
+        FaultScope faults(launch);
+        g_pool->run(launch, threads - 1);
+    }
+    if (g_observer) g_observer->on_finish(launch);
+    return launch.aborted() ? refuse(launch.report()) : 0;
+}
+
+ASC_EMU_API const char* asc_emu_last_error(void) { return asc_emu::tl_error.c_str(); }
+
+ASC_EMU_API int asc_emu_set_option(const char* name, const char* value) {
+    using namespace asc_emu;
+    const std::string problem = set_option(name ? name : "", value ? value : "");
+    if (problem.empty()) return 0;
+    refuse(make_report("argument", problem, nullptr));
+    return -1;
+}
+
+ASC_EMU_API const char* asc_emu_get_option(const char* name) {
+    using namespace asc_emu;
+    tl_text = get_option(name ? name : "");
+    return tl_text.c_str();
+}
+
+ASC_EMU_API const char* asc_emu_describe(void) {
+    using namespace asc_emu;
+    tl_text = "{\"abi\": " + std::to_string(ASC_EMU_ABI_VERSION) + ", \"isa\": " +
+              json_quote(numerics::isa_name()) + ", \"instructions\": [";
+    bool first = true;
+    for (const OpInfo& info : g_op_table) {
+        if (!info.name) continue;
+        tl_text += (first ? "" : ", ") + json_quote(info.name);
+        first = false;
+    }
+    tl_text += "]}";
+    return tl_text.c_str();
+}

@@ -1,0 +1,139 @@
+// One kernel launch: what its workers share (emulator.md section 2).
+#pragma once
+
+#include <time.h>
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "asc_emu/core_api.h"
+#include "core.hpp"
+#include "options.hpp"
+
+namespace asc_emu {
+
+class Launch;
+
+// A kernel ended by an error; `report` is the JSON object of asc_emu_last_error().
+struct KernelError {
+    std::string report;
+};
+std::string make_report(const char* kind, const std::string& message, const Core* core,
+                        const char* instruction = nullptr, const void* site = nullptr);
+std::string json_quote(const std::string& text);
+std::string timeout_report(const Launch& launch);
+
+class Launch {
+public:
+    Launch(const asc_emu_launch_desc& desc, const Options& options, uint32_t num_workers);
+
+    const asc_emu_launch_desc& desc;
+    const Options options;
+    const uint32_t num_workers;
+
+    // Index of a block nobody runs yet, or -1: none is left, or as many are resident as there are cores.
+    int64_t claim_block();
+    bool blocks_left() const { return next_block_.load() < desc.num_blocks; }
+    void add_resident(Block* block);
+    void remove_resident(Block* block);
+
+    void abort_with(const std::string& report);
+    bool aborted() const { return aborted_.load(std::memory_order_relaxed); }
+    const std::string& report() const { return report_; }
+
+    // Mode 0 of the cross-core synchronisation: all cores of one type.
+    void arrive_all(const Core& core, uint32_t id);
+
+    // A worker found nothing to do. Returns when others made progress or the launch ended; detects the
+    // deadlock of all workers and then aborts with `describe()`.
+    template <class Describe>
+    void wait_idle(uint64_t seen_epoch, const Describe& describe);
+    uint64_t epoch() const { return epoch_.load(); }
+    void worker_left();
+    // For the describe functions, which run under the lock.
+    std::string blocked_cores() const;
+    bool all_stalled() {
+        std::lock_guard lock(mutex_);
+        return idle_ + static_cast<uint32_t>(num_spinning.load()) >= num_workers;
+    }
+    template <class Describe>
+    void abort_stalled(const Describe& describe) {
+        std::lock_guard lock(mutex_);
+        if (!aborted_) report_ = describe();
+        aborted_ = true;
+        changed_.notify_all();
+    }
+
+    std::atomic<bool> timed_out{false};     // set by the timer; workers turn it into an error
+    std::mutex gm_atomics;
+    std::atomic<int> num_spinning{0};       // workers whose cores only poll memory
+    std::atomic<uint64_t> clock_reads{0};   // a core that polls the clock is not stuck
+
+private:
+    // Under the lock: something happened that cores of other workers may wait for.
+    void bump_epoch() {
+        ++epoch_;
+        idle_ = left_;
+        changed_.notify_all();
+    }
+
+    std::atomic<uint32_t> next_block_{0};
+    std::atomic<uint32_t> num_resident_{0};
+    std::atomic<bool> aborted_{false};
+    std::atomic<uint64_t> epoch_{0};
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    uint32_t left_ = 0;         // workers that have ended
+    uint32_t idle_ = 0;         // workers that found nothing to do since the last change of the epoch, and left_
+    std::string report_;
+    std::vector<Block*> resident_;
+    int arrivals_[2][16] = {};
+};
+
+template <class Describe>
+void Launch::wait_idle(uint64_t seen_epoch, const Describe& describe) {
+    std::unique_lock lock(mutex_);
+    if (aborted_ || epoch_ != seen_epoch) return;
+    if (++idle_ == num_workers) {
+        report_ = describe();
+        aborted_ = true;
+        changed_.notify_all();
+    } else {
+        changed_.wait(lock, [&] { return aborted_.load() || epoch_ != seen_epoch; });
+    }
+}
+
+// Runs blocks of `launch` on this thread until none is left or the launch is aborted.
+void run_worker(Launch& launch);
+
+// What a suspended core waits for, for deadlock reports.
+std::string describe_wait(const Core& core);
+
+// Executes what it may of a core's queues; returns the number of executed instructions.
+uint32_t pump(Core& core);
+
+// Fault handling (fault.cpp): converts signals raised inside kernels into launch errors.
+class FaultScope {
+public:
+    explicit FaultScope(Launch& launch);
+    ~FaultScope();
+    FaultScope(const FaultScope&) = delete;
+};
+// The launch timeout of one worker thread; 0 seconds = none.
+class WorkerTimeout {
+public:
+    explicit WorkerTimeout(uint32_t seconds);
+    ~WorkerTimeout();
+    WorkerTimeout(const WorkerTimeout&) = delete;
+
+private:
+    bool armed_;
+    timer_t timer_{};
+};
+void prepare_fault_stack();
+
+}  // namespace asc_emu

@@ -1,0 +1,283 @@
+// One mmad: pack the operands, choose the engine, walk the columns of C. See mmad.hpp for the
+// meaning of every bit.
+#include "mmad.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "fast_units.hpp"
+#include "float_environment.hpp"
+#include "panels.hpp"
+#include "tile_engine.hpp"
+#include "wide.hpp"
+#include "workspace.hpp"
+
+namespace asc_emu::numerics {
+namespace {
+
+constexpr uint32_t kCanonicalNan = 0x7fc00000;
+constexpr uint32_t kZeroRow[16] = {};
+
+// Products of int8 are at most 2^14, so fp32 sums of 2^10 of them are exact.
+constexpr uint32_t kExactI8Steps = 1024;
+
+Hf32 hf32_of(const MmadProblem& p) {
+    if (!p.hf32) return Hf32::off;
+    return p.hf32_ties_away ? Hf32::ties_away : Hf32::ties_even;
+}
+
+OperandView view_a(const MmadProblem& p) {
+    return {static_cast<const uint8_t*>(p.a), p.m, p.k, p.a_type, hf32_of(p), p.scale_a,
+            p.gemv && p.m == 1};
+}
+
+OperandView view_b(const MmadProblem& p) {
+    return {static_cast<const uint8_t*>(p.b), p.n, p.k, p.b_type, hf32_of(p), p.scale_b, false};
+}
+
+int significant_bits(const OperandView& view) {
+    switch (view.type) {
+        case Element::f32: return view.hf32 == Hf32::off ? 24 : 11;
+        case Element::f16: return 11;
+        default: return 8;  // bf16, int8; the small floats have at most 4
+    }
+}
+
+// True when a product rounded to fp32 equals the exact one for all elements.
+bool products_exact(const OperandView& a, const OperandRange& a_range, const OperandView& b,
+                    const OperandRange& b_range) {
+    const int bits = significant_bits(a) + significant_bits(b);
+    if (bits > 24 || a_range.has_special() || b_range.has_special()) return false;
+    auto lowest_bit = [](const OperandView& view, const OperandRange& range) {
+        return range.has_subnormal() ? -149 : range.min_exponent() - significant_bits(view) + 1;
+    };
+    return lowest_bit(a, a_range) + lowest_bit(b, b_range) >= -149 &&
+           a_range.max_exponent() + b_range.max_exponent() + 2 <= 128;
+}
+
+// True when the bf16 pair units, which flush subnormals, lose nothing but rounding.
+bool pairs_safe(const OperandRange& a, const OperandRange& b) {
+    return !a.has_subnormal() && !b.has_subnormal() &&
+           a.min_exponent() + b.min_exponent() >= -126;
+}
+
+bool exact_in_bf16(Element type) {
+    return type != Element::f32 && type != Element::f16 && type != Element::i8;
+}
+
+// Copies the first `columns` of each 16-column row.
+void copy_columns(const uint32_t* from, size_t from_row, uint32_t* to, size_t to_row,
+                  uint32_t rows, uint32_t columns) {
+    for (uint32_t r = 0; r < rows; ++r) {
+        std::memcpy(to + r * to_row, from + r * from_row, columns * 4);
+    }
+}
+
+// The C tile of a call and the value its sums start from.
+struct Accumulator {
+    uint32_t* c;
+    uint32_t rows, columns;  // m, n
+    size_t c_block;
+    const uint32_t* init = kZeroRow;
+    size_t init_row = 0, init_block = 0;
+
+    explicit Accumulator(const MmadProblem& p)
+        : c(static_cast<uint32_t*>(p.c)), rows(p.m), columns(p.n),
+          c_block(size_t(round_up(p.m, 16)) * 16) {
+        if (p.init == Init::accumulate) {
+            init = c;
+            init_row = 16;
+            init_block = c_block;
+        } else if (p.init == Init::bias) {
+            init = static_cast<const uint32_t*>(p.bias);
+            init_block = 16;
+        }
+    }
+
+    uint32_t width(uint32_t block) const { return std::min(16u, columns - block * 16); }
+
+    // Calls use(values, width, block, row) for every stored row of C.
+    template <class Use>
+    void for_each_row(Use&& use) const {
+        for (uint32_t block = 0; block * 16 < columns; ++block) {
+            for (uint32_t r = 0; r < rows; ++r) {
+                use(c + block * c_block + r * 16, width(block), block, r);
+            }
+        }
+    }
+};
+
+// All whole blocks of C in place, then a partial last block in a copy.
+template <class Engine>
+void multiply_into(const Accumulator& acc, uint32_t num_steps, AlignedBuffer& edge,
+                   Engine&& engine) {
+    const uint32_t whole = acc.columns / 16, rest = acc.columns % 16;
+    if (whole != 0) {
+        engine(Columns{0, whole, 0, num_steps, acc.c, acc.c_block, acc.init, acc.init_row,
+                       acc.init_block});
+    }
+    if (rest == 0) return;
+    uint32_t* copy = edge.reserve(size_t(acc.rows) * 16 + 16);
+    uint32_t* first_row = copy + size_t(acc.rows) * 16;
+    std::memset(first_row, 0, 64);
+    Columns last{whole, 1, 0, num_steps, copy, 0, first_row, 0, 0};
+    const uint32_t* init = acc.init + whole * acc.init_block;
+    if (acc.init_row == 0) {
+        copy_columns(init, 0, first_row, 0, 1, rest);
+    } else {
+        std::memset(copy, 0, size_t(acc.rows) * 64);
+        copy_columns(init, acc.init_row, copy, 16, acc.rows, rest);
+        last.init = copy;
+        last.init_row = 16;
+    }
+    engine(last);
+    copy_columns(copy, 16, acc.c + whole * acc.c_block, 16, acc.rows, rest);
+}
+
+// row += int32(sums) for whole-number sums, modulo 2^32.
+void add_whole_numbers(const uint32_t* sums, uint32_t width, uint32_t* row) {
+    using Float = isa::Float;
+    using Word = Lanes<isa::kLanes>::Word;
+    using Int = Lanes<isa::kLanes>::Int;
+    uint32_t i = 0;
+    for (; i + isa::kLanes <= width; i += isa::kLanes) {
+        const auto whole = __builtin_convertvector(load<Float>(sums + i), Int);
+        store(row + i, load<Word>(row + i) + bits_as<Word>(whole));
+    }
+    for (; i < width; ++i) row[i] += uint32_t(int32_t(load<float>(sums + i)));
+}
+
+// int8: fp32 sums that are exact, added into int32.
+template <class ColumnSource>
+void multiply_i8(const Accumulator& acc, const RowPanel& a, ColumnSource&& b, uint32_t k,
+                 AlignedBuffer& edge) {
+    acc.for_each_row([&](uint32_t* row, uint32_t width, uint32_t block, uint32_t r) {
+        std::memmove(row, acc.init + block * acc.init_block + r * acc.init_row, width * 4);
+    });
+    constexpr uint32_t kBlocks = isa::kTileBlocks;
+    const size_t block_words = size_t(acc.rows) * 16;
+    uint32_t* sums = edge.reserve(block_words * kBlocks);
+    const uint32_t num_blocks = ceil_div(acc.columns, 16);
+    for (uint32_t first = 0; first < num_blocks; first += kBlocks) {
+        const uint32_t count = std::min(kBlocks, num_blocks - first);
+        for (uint32_t step = 0; step < k; step += kExactI8Steps) {
+            const uint32_t steps = std::min(kExactI8Steps, k - step);
+            multiply_tiles<MultiplyFloats>(
+                a, b, {first, count, step, steps, sums, block_words, kZeroRow, 0, 0});
+            for (uint32_t i = 0; i < count; ++i) {
+                for (uint32_t r = 0; r < acc.rows; ++r) {
+                    add_whole_numbers(sums + i * block_words + r * 16, acc.width(first + i),
+                                      acc.c + (first + i) * acc.c_block + r * 16);
+                }
+            }
+        }
+    }
+}
+
+void canonicalize_nans(const Accumulator& acc) {
+    acc.for_each_row([](uint32_t* row, uint32_t width, uint32_t, uint32_t) {
+        for (uint32_t i = 0; i < width; ++i) {
+            if ((row[i] & 0x7fffffff) > 0x7f800000) row[i] = kCanonicalNan;
+        }
+    });
+}
+
+// False when the operands are not for the pair units.
+bool try_fast(const MmadProblem& p, Workspace& work) {
+    if (fast_unit() == FastUnit::none) return false;
+    if (!exact_in_bf16(p.a_type) || !exact_in_bf16(p.b_type)) return false;
+    const OperandView a = view_a(p), b = view_b(p);
+    if (a.scales_overflow() || b.scales_overflow()) return false;
+    work.a_pairs.update(a, Side::rows, Form::pairs, p.a_version);
+    work.b_pairs.update(b, Side::columns, Form::pairs, p.b_version);
+    const OperandRange &a_range = work.a_pairs.range(), &b_range = work.b_pairs.range();
+    if (!pairs_safe(a_range, b_range)) return false;
+    const Accumulator acc(p);
+    multiply_into(acc, num_steps(Form::pairs, p.k), work.edge, [&](const Columns& columns) {
+        multiply_fast(work.a_pairs.as_rows(), work.b_pairs.as_columns(), columns);
+    });
+    if (a_range.has_special() || b_range.has_special()) canonicalize_nans(acc);
+    return true;
+}
+
+// Unpacks the part of B that the tile engine is about to use, small enough for the L1 cache.
+class UnpackedParts {
+   public:
+    UnpackedParts(const OperandView& view, AlignedBuffer& buffer)
+        : view_(view), words_(buffer.reserve(isa::kTileBlocks * kStepsPerPass * 16)) {}
+
+    ColumnPanel operator()(uint32_t block, uint32_t num_blocks, uint32_t step, uint32_t num_steps) {
+        const ColumnPart part{block, num_blocks, step, num_steps};
+        const OperandRange range = pack_columns(view_, Form::floats, part, words_);
+        has_special_ = has_special_ || range.has_special();
+        return {words_, size_t(num_steps) * 16};
+    }
+
+    bool has_special() const { return has_special_; }
+
+   private:
+    const OperandView& view_;
+    uint32_t* words_;
+    bool has_special_ = false;
+};
+
+// The fp32 tile kernel, for operands that it multiplies exactly.
+void multiply_floats(const MmadProblem& p, const OperandView& b_view, Workspace& work) {
+    const Accumulator acc(p);
+    const RowPanel a = work.a.as_rows();
+    UnpackedParts b(b_view, work.b_part);
+    if (p.a_type == Element::i8) return multiply_i8(acc, a, b, p.k, work.edge);
+    multiply_into(acc, p.k, work.edge, [&](const Columns& columns) {
+        multiply_tiles<MultiplyFloats>(a, b, columns);
+    });
+    if (work.a.range().has_special() || b.has_special()) canonicalize_nans(acc);
+}
+
+// The double kernel, for everything else.
+void multiply_doubles(const MmadProblem& p, const OperandView& a, const OperandView& b,
+                      Workspace& work) {
+    const Accumulator acc(p);
+    work.a.update(a, Side::rows, Form::unscaled, p.a_version);
+    work.b.update(b, Side::columns, Form::unscaled, p.b_version);
+    const WideOperands operands{a, b, work.a.as_rows(), work.b.as_columns()};
+    multiply_into(acc, p.k, work.edge,
+                  [&](const Columns& columns) { multiply_wide(operands, columns); });
+    const bool special = work.a.range().has_special() || work.b.range().has_special() ||
+                         a.has_nan_scale() || b.has_nan_scale();
+    if (special) canonicalize_nans(acc);
+}
+
+void multiply_exact(const MmadProblem& p, Workspace& work) {
+    const OperandView a = view_a(p), b = view_b(p);
+    if (a.scales_overflow() || b.scales_overflow()) return multiply_doubles(p, a, b, work);
+    work.a.update(a, Side::rows, Form::floats, p.a_version);
+    if constexpr (!isa::kFused) {
+        work.b.update(b, Side::columns, Form::floats, p.b_version);
+        if (!products_exact(a, work.a.range(), b, work.b.range())) {
+            return multiply_doubles(p, a, b, work);
+        }
+    }
+    multiply_floats(p, b, work);
+}
+
+}  // namespace
+
+void mmad(const MmadProblem& problem, Mode mode) {
+    if (problem.m == 0 || problem.k == 0 || problem.n == 0) return;
+    const FloatEnvironment environment;
+    Workspace& work = thread_workspace();
+    if (mode == Mode::fast && try_fast(problem, work)) return;
+    multiply_exact(problem, work);
+}
+
+const char* isa_name() { return isa::kName; }
+
+const char* fast_unit_name() {
+    switch (fast_unit()) {
+        case FastUnit::amx: return "amx-bf16";
+        case FastUnit::bf16_dot: return "avx512-bf16";
+        default: return "exact";
+    }
+}
+
+}  // namespace asc_emu::numerics

@@ -1,0 +1,261 @@
+// Packing of mmad operands, see pack.hpp.
+#include "pack.hpp"
+
+#include <type_traits>
+
+#include "isa.hpp"
+
+namespace asc_emu::numerics {
+namespace {
+
+constexpr int kLanes = isa::kLanes;
+using Word = Lanes<kLanes>::Word;
+using Halves = Lanes<kLanes == 4 ? 8 : 16>::Half;  // of one 32-byte piece
+
+// Lanes of one load: within a 32-byte piece.
+template <class Decoder>
+constexpr int kGroup = Decoder::kBits == 32 && kLanes > 8 ? 8 : kLanes;
+
+// bf16 needs no decoding to become bf16 pairs.
+template <class Decoder, bool kPairs>
+constexpr bool kCopied = kPairs && std::is_same_v<Decoder, DecodeBf16>;
+
+// The exact kernels of an ISA with fused instructions only ask for Inf and NaN.
+template <class Vector, bool kPairs>
+using Gatherer = RangeGatherer<Vector, kPairs || !isa::kFused>;
+
+// All ones in the first `count` lanes.
+template <int N>
+typename Lanes<N>::Word first_lanes(uint32_t count) {
+    return bits_as<typename Lanes<N>::Word>(lane_index<N>() < int32_t(count));
+}
+
+// Eight 4-bit codes to eight bytes, in order.
+inline uint64_t spread_nibbles(uint32_t codes) {
+    uint64_t x = codes;
+    x = (x | x << 16) & 0x0000ffff0000ffffu;
+    x = (x | x << 8) & 0x00ff00ff00ff00ffu;
+    return (x | x << 4) & 0x0f0f0f0f0f0f0f0fu;
+}
+
+// The codes of N consecutive elements of a row.
+template <uint32_t kBits, int N>
+typename Lanes<N>::Word load_codes(const uint8_t* from) {
+    using Codes = typename Lanes<N>::Word;
+    if constexpr (kBits == 32) {
+        return load<Codes>(from);
+    } else if constexpr (kBits == 16) {
+        return __builtin_convertvector(load<typename Lanes<N>::Half>(from), Codes);
+    } else if constexpr (kBits == 8) {
+        // NOTE: g++ turns byte to word in one step into scalar code.
+        const auto halves = __builtin_convertvector(load<typename Lanes<N>::Byte>(from),
+                                                    typename Lanes<N>::Half);
+        return __builtin_convertvector(halves, Codes);
+    } else if constexpr (N == 4) {
+        const uint64_t bytes = spread_nibbles(load<uint16_t>(from));
+        return load_codes<8, 4>(reinterpret_cast<const uint8_t*>(&bytes));
+    } else {
+        uint64_t bytes[N / 8];
+        for (int i = 0; i < N / 8; ++i) bytes[i] = spread_nibbles(load<uint32_t>(from + 4 * i));
+        return load_codes<8, N>(reinterpret_cast<const uint8_t*>(bytes));
+    }
+}
+
+// N elements of every row from k0 on, as floats or as halves of pairs, 64 bytes a row.
+template <class Decoder, bool kPairs>
+void pack_row_group(const OperandView& view, bool scaled, uint32_t k0, uint8_t* to,
+                    Gatherer<typename Lanes<kGroup<Decoder>>::Word, kPairs>& gatherer) {
+    constexpr int N = kGroup<Decoder>;
+    auto range = gatherer;  // a copy stays in registers
+    const auto mask = first_lanes<N>(std::min(uint32_t(N), view.k - k0));
+    const uint8_t* from = view.at(0, k0);
+    const uint32_t rows = view.rows;
+    for (uint32_t row = 0; row < rows; ++row, from += 32, to += 64) {
+        auto value = Decoder::template decode<N>(load_codes<Decoder::kBits, N>(from));
+        if (scaled) value *= splat<decltype(value)>(scale_value(view.scale_code(row, k0)));
+        const auto bits = bits_as<typename Lanes<N>::Word>(value) & mask;
+        range.add(bits);
+        if constexpr (kPairs) {
+            store(to, __builtin_convertvector(bits >> 16, typename Lanes<N>::Half));
+        } else {
+            store(to, bits);
+        }
+    }
+    gatherer = range;
+}
+
+// Some bf16 elements of every row from k0 on, as they are.
+void copy_row_group(const OperandView& view, uint32_t k0, uint8_t* to,
+                    Gatherer<Halves, true>& gatherer) {
+    auto range = gatherer;
+    Halves mask{};
+    for (uint32_t i = 0; i < sizeof(Halves) / 2; ++i) mask[i] = k0 + i < view.k ? 0xffff : 0;
+    const uint8_t* from = view.at(0, k0);
+    for (uint32_t row = 0; row < view.rows; ++row, from += 32, to += 64) {
+        const Halves bits = load<Halves>(from) & mask;
+        range.add(bits);
+        store(to, bits);
+    }
+    gatherer = range;
+}
+
+template <class Decoder, bool kPairs>
+OperandRange pack_rows_as(const OperandView& view, bool scaled, uint32_t* out) {
+    constexpr bool kCopy = kCopied<Decoder, kPairs>;
+    constexpr uint32_t kGroupSize = kCopy ? sizeof(Halves) / 2 : kGroup<Decoder>;
+    constexpr uint32_t kChunk = kPairs ? 32 : 16;
+    using Seen = std::conditional_t<kCopy, Halves, typename Lanes<kGroup<Decoder>>::Word>;
+    Gatherer<Seen, kPairs> gatherer;
+    const Form form = kPairs ? Form::pairs : Form::floats;
+    const size_t stride = rows_layout(form, view.rows, view.k).stride;
+    if (kPairs) std::fill_n(out, stride * ceil_div(view.k, kChunk), 0);
+    for (uint32_t k0 = 0; k0 < view.k; k0 += kGroupSize) {
+        auto* to = reinterpret_cast<uint8_t*>(out + (k0 / kChunk) * stride) +
+                   (k0 % kChunk) * (kPairs ? 2 : 4);
+        if constexpr (kCopy) {
+            copy_row_group(view, k0, to, gatherer);
+        } else {
+            pack_row_group<Decoder, kPairs>(view, scaled, k0, to, gatherer);
+        }
+    }
+    return gatherer.range();
+}
+
+// 16 columns of B. Lanes past the last column are masked off.
+struct ColumnBlock {
+    const OperandView& view;
+    uint32_t first, count;
+    bool scaled;
+    uint32_t mask[16];
+    float scales[16] = {};
+
+    ColumnBlock(const OperandView& operand, uint32_t column, bool use_scales)
+        : view(operand), first(column), count(std::min(16u, operand.rows - column)),
+          scaled(use_scales) {
+        for (uint32_t i = 0; i < 16; ++i) mask[i] = i < count ? ~0u : 0u;
+    }
+
+    void load_scales(uint32_t k_idx) {
+        for (uint32_t i = 0; i < count; ++i) {
+            scales[i] = scale_value(view.scale_code(first + i, k_idx));
+        }
+    }
+
+    // Decodes the code at `shift` of kLanes words of a transposed fractal.
+    template <class Decoder>
+    Word decode(const uint32_t* words, uint32_t shift, int lane) const {
+        auto value = Decoder::template decode<kLanes>(load<Word>(words + lane) >> shift);
+        if (scaled) value *= load<Lanes<kLanes>::Float>(scales + lane);
+        return bits_as<Word>(value) & load<Word>(mask + lane);
+    }
+};
+
+// One transposed fractal: num_k elements of k for 16 columns.
+template <class Decoder, bool kPairs>
+void pack_fractal(const ColumnBlock& block, const uint32_t* words, uint32_t num_k, uint32_t* out,
+                  Gatherer<Word, kPairs>& gatherer) {
+    constexpr uint32_t kPerWord = 32 / Decoder::kBits;
+    auto range = gatherer;
+    auto decode = [&](uint32_t j, int lane) {
+        const Word bits = block.decode<Decoder>(words, j * Decoder::kBits, lane);
+        range.add(bits);
+        return bits;
+    };
+    auto unpack = [&](uint32_t j, uint32_t in_word) {
+        for (int lane = 0; lane < 16; lane += kLanes) {
+            Word bits = decode(j, lane);
+            if constexpr (kPairs) {
+                bits >>= 16;
+                if (j + 1 < in_word) bits |= decode(j + 1, lane);
+            }
+            store(out + lane, bits);
+        }
+        out += 16;
+    };
+    uint32_t k_idx = 0;
+    for (; k_idx + kPerWord <= num_k; k_idx += kPerWord, words += 16) {
+#pragma GCC unroll 8
+        for (uint32_t j = 0; j < kPerWord; j += 1 + kPairs) unpack(j, kPerWord);
+    }
+    for (uint32_t j = 0; j < num_k - k_idx; j += 1 + kPairs) unpack(j, num_k - k_idx);
+    gatherer = range;
+}
+
+// One transposed fractal of bf16, which already holds pairs.
+void copy_fractal(const ColumnBlock& block, const uint32_t* words, uint32_t num_k, uint32_t* out,
+                  Gatherer<Lanes<2 * kLanes>::Half, true>& gatherer) {
+    auto range = gatherer;
+    for (uint32_t i = 0; i < num_k; i += 2, words += 16, out += 16) {
+        for (int lane = 0; lane < 16; lane += kLanes) {
+            Word bits = load<Word>(words + lane) & load<Word>(block.mask + lane);
+            if (i + 1 == num_k) bits &= 0xffffu;
+            range.add(bits_as<Lanes<2 * kLanes>::Half>(bits));
+            store(out + lane, bits);
+        }
+    }
+    gatherer = range;
+}
+
+template <class Decoder, bool kPairs>
+OperandRange pack_columns_as(const OperandView& view, bool scaled, const ColumnPart& part,
+                             uint32_t* out) {
+    constexpr uint32_t kPiece = 256 / Decoder::kBits, kGroupK = std::min(kPiece, 32u);
+    constexpr bool kCopy = kCopied<Decoder, kPairs>;
+    const Form form = kPairs ? Form::pairs : Form::floats;
+    const auto layout = columns_layout(form, part.num_blocks * 16, part.num_k);
+    if (kPairs && part.num_k % 32 != 0) std::fill_n(out, layout.words, 0);
+    Gatherer<std::conditional_t<kCopy, Lanes<2 * kLanes>::Half, Word>, kPairs> gatherer;
+    for (uint32_t i = 0; i < part.num_blocks; ++i, out += layout.stride) {
+        ColumnBlock block(view, (part.first_block + i) * 16, scaled);
+        for (uint32_t offset = 0; offset < part.num_k; offset += kGroupK) {
+            const uint32_t k0 = part.first_k + offset;
+            alignas(64) uint32_t words[8 * 16];
+            if (k0 % kPiece == 0) isa::transpose_fractal(view.at(block.first, k0), words);
+            if (scaled) block.load_scales(k0);
+            const uint32_t num_k = std::min(kGroupK, part.num_k - offset);
+            const uint32_t* from = words + (k0 % kPiece) / (32 / Decoder::kBits) * 16;
+            uint32_t* to = out + offset / (1 + kPairs) * 16;
+            if constexpr (kCopy) {
+                copy_fractal(block, from, num_k, to, gatherer);
+            } else {
+                pack_fractal<Decoder, kPairs>(block, from, num_k, to, gatherer);
+            }
+        }
+    }
+    return gatherer.range();
+}
+
+// Calls use(decoder, pairs) with std::true_type where the form is pairs.
+template <class Use>
+OperandRange with_form(const OperandView& view, Form form, Use&& use) {
+    return with_decoder(view.type, view.hf32, [&](auto decoder) {
+        using Decoder = decltype(decoder);
+        if constexpr (Decoder::kExactInBf16) {
+            if (form == Form::pairs) return use(decoder, std::true_type{});
+        }
+        return use(decoder, std::false_type{});
+    });
+}
+
+}  // namespace
+
+OperandRange pack_rows(const OperandView& view, Form form, uint32_t* out) {
+    const bool scaled = view.scales != nullptr && form != Form::unscaled;
+    return with_form(view, form, [&](auto decoder, auto pairs) {
+        return pack_rows_as<decltype(decoder), pairs.value>(view, scaled, out);
+    });
+}
+
+OperandRange pack_columns(const OperandView& view, Form form, const ColumnPart& part,
+                          uint32_t* out) {
+    const bool scaled = view.scales != nullptr && form != Form::unscaled;
+    return with_form(view, form, [&](auto decoder, auto pairs) {
+        return pack_columns_as<decltype(decoder), pairs.value>(view, scaled, part, out);
+    });
+}
+
+OperandRange pack_columns(const OperandView& view, Form form, uint32_t* out) {
+    return pack_columns(view, form, {0, ceil_div(view.rows, 16), 0, view.k}, out);
+}
+
+}  // namespace asc_emu::numerics

@@ -1,0 +1,90 @@
+// Per-thread packed operands. A call that names the same operand and version as the call before
+// it finds the packed form here, so that one A serves several column tiles (and the reverse).
+#pragma once
+
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <new>
+
+#include "operand.hpp"
+#include "pack.hpp"
+#include "panels.hpp"
+
+namespace asc_emu::numerics {
+
+// Memory aligned to cache lines that only grows; growing drops the content.
+class AlignedBuffer {
+   public:
+    uint32_t* reserve(size_t words) {
+        if (words > capacity_) {
+            capacity_ = 0;
+            const size_t bytes = (words * 4 + 4095) / 4096 * 4096;
+            words_.reset(static_cast<uint32_t*>(std::aligned_alloc(4096, bytes)));
+            if (words_ == nullptr) throw std::bad_alloc();
+            capacity_ = bytes / 4;
+        }
+        return words_.get();
+    }
+
+    const uint32_t* data() const { return words_.get(); }
+
+   private:
+    struct Free {
+        void operator()(uint32_t* words) const { std::free(words); }
+    };
+    std::unique_ptr<uint32_t, Free> words_;
+    size_t capacity_ = 0;
+};
+
+enum class Side : uint8_t { rows, columns };
+
+class PackedOperand {
+   public:
+    // Packs the view unless this already holds it. Version 0 always packs.
+    void update(const OperandView& view, Side side, Form form, uint64_t version) {
+        if (view.scales == nullptr && form == Form::unscaled) form = Form::floats;
+        if (version != 0 && version == version_ && form == form_ && same(view, view_)) return;
+        version_ = 0;  // stays unknown when packing throws
+        const PackedLayout layout = side == Side::rows ? rows_layout(form, view.rows, view.k)
+                                                       : columns_layout(form, view.rows, view.k);
+        uint32_t* words = words_.reserve(layout.words);
+        range_ = side == Side::rows ? pack_rows(view, form, words)
+                                    : pack_columns(view, form, words);
+        stride_ = layout.stride;
+        view_ = view;
+        form_ = form;
+        version_ = version;
+    }
+
+    RowPanel as_rows() const { return {words_.data(), stride_, view_.rows}; }
+    ColumnPanel as_columns() const { return {words_.data(), stride_}; }
+    const OperandRange& range() const { return range_; }
+
+   private:
+    static bool same(const OperandView& x, const OperandView& y) {
+        return x.data == y.data && x.rows == y.rows && x.k == y.k && x.type == y.type &&
+               x.hf32 == y.hf32 && x.scales == y.scales && x.contiguous == y.contiguous;
+    }
+
+    AlignedBuffer words_;
+    OperandRange range_;
+    OperandView view_{};
+    size_t stride_ = 0;
+    uint64_t version_ = 0;
+    Form form_ = Form::floats;
+};
+
+struct Workspace {
+    PackedOperand a, b;              // floats
+    AlignedBuffer b_part;            // floats of the part of B that is in use
+    PackedOperand a_pairs, b_pairs;  // bf16 pairs of fast mode
+    AlignedBuffer edge;              // C columns that are not stored as they are
+};
+
+inline Workspace& thread_workspace() {
+    static thread_local Workspace workspace;
+    return workspace;
+}
+
+}  // namespace asc_emu::numerics

@@ -1,0 +1,107 @@
+// Meaning of the matrix multiply-add (ascend_c_cube.md section 10); the arithmetic is numerics/mmad.hpp.
+#include "asc_emu/insn/mmad.hpp"
+
+#include "numerics/mmad.hpp"
+#include "ops/checks.hpp"
+#include "ops/unit_flags.hpp"
+
+namespace asc_emu {
+namespace {
+
+numerics::Element element_of(Dtype type, bool as_hif8) {
+    switch (type) {
+        case Dtype::bf16: return numerics::Element::bf16;
+        case Dtype::f16: return numerics::Element::f16;
+        case Dtype::f32: return numerics::Element::f32;
+        case Dtype::i8: return numerics::Element::i8;
+        case Dtype::e4m3: return as_hif8 ? numerics::Element::hif8 : numerics::Element::e4m3;
+        case Dtype::e5m2: return as_hif8 ? numerics::Element::hif8 : numerics::Element::e5m2;
+        case Dtype::hif8: return numerics::Element::hif8;
+        case Dtype::e2m1: return numerics::Element::e2m1;
+        default: return numerics::Element::e1m2;
+    }
+}
+
+bool empty(const Mmad& i) { return i.m == 0 || i.k == 0 || i.n == 0; }
+uint32_t padded_m(const Mmad& i) { return static_cast<uint32_t>(round_up(i.m, 16)); }
+uint32_t padded_n(const Mmad& i) { return static_cast<uint32_t>(round_up(i.n, 16)); }
+// 32-byte groups along K of an operand.
+uint64_t k_groups(const Mmad& i) { return ceil_div(static_cast<uint64_t>(i.k) * dtype_bits(i.a_type), 256); }
+
+UnitRegion region_of(const Mmad& i) { return {i.c, 1, 0, padded_m(i) * padded_n(i) * 4}; }
+
+const uint8_t* scales(const Core& core, Space space, uint32_t operand) {
+    return reinterpret_cast<const uint8_t*>(core.at(space, operand / 16));
+}
+
+}  // namespace
+
+static void execute(Core& core, const Mmad& i) {
+    if (empty(i)) return;
+    numerics::MmadProblem p;
+    p.a = core.at(Space::l0a, i.a);
+    p.b = core.at(Space::l0b, i.b);
+    p.c = core.at(Space::l0c, i.c);
+    p.m = i.m;
+    p.k = i.k;
+    p.n = i.n;
+    p.a_type = element_of(i.a_type, i.hif8 && !i.mx);
+    p.b_type = element_of(i.b_type, i.hif8 && !i.mx);
+    p.init = i.init == MmadInit::zero   ? numerics::Init::zero
+             : i.init == MmadInit::bias ? numerics::Init::bias
+                                        : numerics::Init::accumulate;
+    p.bias = core.at(Space::bt, i.bt);
+    if (i.mx) {
+        p.scale_a = scales(core, Space::l0a_mx, i.a);
+        p.scale_b = scales(core, Space::l0b_mx, i.b);
+    }
+    p.hf32 = i.hf32;
+    p.hf32_ties_away = i.hf32_ties_away;
+    p.gemv = i.gemv;
+    p.a_version = core.l0_version[0];
+    p.b_version = core.l0_version[1];
+    numerics::mmad(p, fast_numerics(core) ? numerics::Mode::fast : numerics::Mode::exact);
+    if (i.unit_flag == kUnitFlagUpdate) set_unit_flags(core, region_of(i), true);
+}
+
+static bool ready(Core& core, const Mmad& i) {
+    if (i.unit_flag < kUnitFlagKeep || empty(i)) return true;
+    return unit_flags_equal(core, region_of(i), false);
+}
+static std::string describe(const Core&, const Mmad& i) {
+    return "mmad waits for Fixpipe to release the unit flags of L0C from byte " + std::to_string(i.c);
+}
+
+static void accesses(const Core&, const Mmad& i, AccessList& list) {
+    if (empty(i)) return;
+    const uint64_t groups = k_groups(i);
+    const uint16_t align = i.mx && dtype_bits(i.a_type) == 8 ? 1024 : 512;
+    if (i.gemv) list.read(Space::l0a, i.a, round_up(static_cast<uint64_t>(i.k) * dtype_bits(i.a_type), 8) / 8, {}, align);
+    else list.read(Space::l0a, i.a, groups * padded_m(i) * 32, {}, align);
+    list.read(Space::l0b, i.b, groups * padded_n(i) * 32, {}, align);
+    if (i.mx) {
+        list.read(Space::l0a_mx, i.a / 16, padded_m(i) / 16 * (i.k / 64u) * 32, {}, 32);
+        list.read(Space::l0b_mx, i.b / 16, padded_n(i) / 16 * (i.k / 64u) * 32, {}, 32);
+    }
+    if (i.init == MmadInit::bias) list.read(Space::bt, i.bt, i.n * 4u, {}, 64);
+    const uint64_t bytes = static_cast<uint64_t>(padded_m(i)) * padded_n(i) * 4;
+    if (i.init == MmadInit::accumulate) list.read(Space::l0c, i.c, bytes, {}, kFractalCBytes);
+    list.write(Space::l0c, i.c, bytes, {}, kFractalCBytes);
+}
+
+static void validate(const Core& core, const Mmad& i) {
+    const char* fix = "split the product";
+    check_range(core, "m", i.m, 0, 4095, fix);
+    check_range(core, "k", i.k, 0, 4095, fix);
+    check_range(core, "n", i.n, 0, 4095, fix);
+    if (i.unit_flag > kUnitFlagUpdate || i.unit_flag == 1)
+        fail(core, "unit_flag got %u, allowed 0 (off), 2 (keep) and 3 (update)", i.unit_flag);
+    if (i.mx) check_multiple(core, "k of asc_mmad_mx", i.k, 64, "pad K with zeros");
+}
+
+static Work work(const Core&, const Mmad& i) {
+    return {CostClass::mmad, static_cast<uint64_t>(i.m) * i.k * i.n, 1, 0};
+}
+ASC_EMU_REGISTER(Mmad, Roles::aic)
+
+}  // namespace asc_emu

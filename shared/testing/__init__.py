@@ -1,0 +1,1 @@
+"""Help for tests and benchmarks of every component (architecture.md section 8)."""

@@ -1,0 +1,134 @@
+"""Builds the mmad numerics for one instruction set and calls them through ctypes.
+
+The build uses the runtime's own flags (emulator.md section 2), without the rest of the runtime.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import platform
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+NUMERICS = Path(__file__).resolve().parents[2] / "native" / "runtime" / "numerics"
+SHIM = Path(__file__).resolve().parent / "mmad_shim.cpp"
+FLAGS = (
+    "-std=c++20 -O2 -fPIC -fno-strict-aliasing -fno-math-errno -ffp-contract=off"
+    " -fno-gnu-unique -Wall -Wextra -Werror"
+).split()
+
+Bytes = npt.NDArray[np.uint8]
+
+
+@dataclass(frozen=True)
+class Isa:
+    """One way to compile the kernels: flags, and the CPU features a host needs to run them."""
+
+    name: str
+    reported: str
+    flags: tuple[str, ...]
+    features: frozenset[str]
+
+    def missing(self) -> frozenset[str]:
+        """Features that this host lacks."""
+        return self.features - host_features()
+
+
+def host_features() -> frozenset[str]:
+    """CPU flags of this host as Linux names them."""
+    for line in Path("/proc/cpuinfo").read_text().splitlines():
+        if line.startswith(("flags", "Features")):
+            return frozenset(line.split(":", 1)[1].split())
+    return frozenset()
+
+
+_V4 = frozenset({"avx512f", "avx512bw", "avx512dq", "avx512vl"})
+_X86 = (
+    Isa("generic", "generic", ("-march=x86-64",), frozenset()),
+    Isa("avx2", "avx2", ("-march=x86-64-v3",), frozenset({"avx2", "fma"})),
+    Isa("avx512", "avx512", ("-march=x86-64-v4",), _V4),
+    Isa(
+        "avx512-bf16",
+        "avx512",
+        ("-march=x86-64-v4", "-mavx512bf16", "-DASC_EMU_FORCE_BF16_DOT"),
+        _V4 | {"avx512_bf16"},
+    ),
+    Isa(
+        "amx-bf16",
+        "avx512",
+        ("-march=x86-64-v4", "-mamx-tile", "-mamx-bf16"),
+        _V4 | {"amx_tile", "amx_bf16"},
+    ),
+)
+_AARCH64 = (
+    Isa("generic", "generic", ("-DASC_EMU_ISA_GENERIC",), frozenset()),
+    Isa("neon", "neon", (), frozenset()),
+)
+_OTHER = (Isa("generic", "generic", (), frozenset()),)
+ISAS = {"x86_64": _X86, "aarch64": _AARCH64}.get(platform.machine(), _OTHER)
+
+
+class Problem(ctypes.Structure):
+    """`MmadProblem` of mmad.hpp."""
+
+    _fields_ = (
+        ("a", ctypes.c_void_p),
+        ("b", ctypes.c_void_p),
+        ("c", ctypes.c_void_p),
+        ("m", ctypes.c_uint32),
+        ("k", ctypes.c_uint32),
+        ("n", ctypes.c_uint32),
+        ("a_type", ctypes.c_uint8),
+        ("b_type", ctypes.c_uint8),
+        ("init", ctypes.c_uint8),
+        ("bias", ctypes.c_void_p),
+        ("scale_a", ctypes.c_void_p),
+        ("scale_b", ctypes.c_void_p),
+        ("hf32", ctypes.c_bool),
+        ("hf32_ties_away", ctypes.c_bool),
+        ("gemv", ctypes.c_bool),
+        ("a_version", ctypes.c_uint64),
+        ("b_version", ctypes.c_uint64),
+    )
+
+
+class Numerics:
+    """The compiled kernels of one instruction set."""
+
+    def __init__(self, isa: Isa, folder: Path) -> None:
+        """Builds the library in `folder` and loads it."""
+        compiler = shutil.which("c++") or shutil.which("g++")
+        if compiler is None:
+            raise RuntimeError("the tests need a C++20 compiler named c++ or g++ on PATH")
+        library = folder / f"mmad-{isa.name}.so"
+        sources = [str(path) for path in sorted(NUMERICS.glob("*.cpp"))]
+        command = [compiler, *FLAGS, *isa.flags, f"-I{NUMERICS}", "-shared", str(SHIM), *sources]
+        subprocess.run([*command, "-o", str(library)], check=True)
+        self.isa = isa
+        self._library = ctypes.CDLL(str(library))
+        self._library.shim_isa_name.restype = ctypes.c_char_p
+        self._library.shim_fast_unit_name.restype = ctypes.c_char_p
+        assert self._library.shim_problem_bytes() == ctypes.sizeof(Problem)
+
+    @property
+    def isa_name(self) -> str:
+        """What the library says it was compiled for."""
+        return str(self._library.shim_isa_name().decode())
+
+    @property
+    def fast_unit(self) -> str:
+        """What fast mode uses."""
+        return str(self._library.shim_fast_unit_name().decode())
+
+    def mmad(self, problem: Problem, *, fast: bool = False) -> None:
+        """Runs one multiply."""
+        self._library.shim_mmad(ctypes.byref(problem), int(fast))
+
+    def mmad_hostile(self, problem: Problem) -> bool:
+        """Runs one multiply with odd rounding modes; says whether they were restored."""
+        return bool(self._library.shim_mmad_hostile(ctypes.byref(problem)))
