@@ -74,4 +74,11 @@ def _inline_chain(object_path: str, address: int) -> list[str]:
         return []
     lines = done.output.splitlines()
     pairs = zip(lines[0::2], lines[1::2], strict=False)
-    return [f"{name} at {place}" for name, place in pairs if not place.startswith("??")]
+    return [f"{name} at {_plain(place)}" for name, place in pairs if not place.startswith("??")]
+
+
+def _plain(place: str) -> str:
+    place = place.partition(" (")[0]
+    while place.startswith("./"):
+        place = place[2:]
+    return place

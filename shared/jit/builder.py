@@ -134,7 +134,7 @@ class Builder:
             raise
         root = self.disk.writable_root
         if root is not None:
-            maybe_sweep(root, self.settings.cache_max_size)
+            maybe_sweep(root, self.settings.cache_max_size, keep=frozenset({directory}))
         return Entry(directory, meta, temporary=root is None or root not in directory.parents)
 
     def _fill(self, build: BuildDirectory, job: Job) -> dict[str, object]:

@@ -75,6 +75,8 @@ def append_record(
             fs.make_directories(directory, shared)
             descriptor = os.open(directory / name, flags, 0o664 if shared else 0o644)
         try:
+            if shared:
+                fs.share(directory / name)
             os.write(descriptor, line)
         finally:
             os.close(descriptor)

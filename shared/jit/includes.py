@@ -25,6 +25,9 @@ _DOUBT_NS = 2_000_000_000
 """A file changed less than this ago may change again within the clock's resolution."""
 
 
+_MAX_TREES = 512
+
+
 @dataclass(frozen=True)
 class IncludeTree:
     """Digest of a source with all headers it can reach, and the headers."""
@@ -65,6 +68,7 @@ class IncludeParser:
         self._dirs = [os.fspath(path) for path in include_dirs]
         self._prefixes = tuple(include_prefixes)
         self._files: dict[str, _File] = {}
+        self._trees: dict[bytes, _Remembered] = {}
 
     def parse(self, source: bytes) -> IncludeTree:
         """Scan a source text and every tracked header it reaches.
@@ -72,7 +76,35 @@ class IncludeParser:
         Raises:
             IncludeError: a tracked header is missing outside conditions, or cannot be read.
         """
-        return _Walk(self._dirs, self._prefixes, self._files).run(source)
+        known = self._trees.get(source)
+        if known is not None and known.is_current():
+            return known.tree
+        walk = _Walk(self._dirs, self._prefixes, self._files)
+        tree = walk.run(source)
+        if len(self._trees) >= _MAX_TREES:
+            self._trees.clear()
+        self._trees[source] = _Remembered(tree, walk.looked_at())
+        return tree
+
+
+@dataclass(frozen=True)
+class _Remembered:
+    """A tree and the identity of every path it depends on; None = was not there."""
+
+    tree: IncludeTree
+    looked_at: tuple[tuple[str, tuple[int, ...] | None], ...]
+
+    def is_current(self) -> bool:
+        """Whether every path looks as it did, beyond doubt."""
+        recent = time.time_ns() - _DOUBT_NS
+        for path, identity in self.looked_at:
+            status = _regular(path)
+            if status is None or identity is None:
+                if status is not None or identity is not None:
+                    return False
+            elif _identity(status) != identity or status.st_mtime_ns > recent:
+                return False
+        return True
 
 
 class _Walk:
@@ -102,6 +134,18 @@ class _Walk:
         tracked = sorted((n, p, f.sha256) for p, (n, f, _) in self.nodes.items())
         return IncludeTree(
             total.hexdigest(), tuple(TrackedInclude(n, Path(p), sha) for n, p, sha in tracked)
+        )
+
+    def looked_at(self) -> tuple[tuple[str, tuple[int, ...] | None], ...]:
+        """Every path of this parse with what it was when it was read."""
+        return tuple(
+            (
+                path,
+                self.nodes[path][1].identity
+                if path in self.nodes
+                else status and _identity(status),
+            )
+            for path, status in self.stats.items()
         )
 
     def _edges(
@@ -152,13 +196,7 @@ class _Walk:
 
     def _stat(self, path: str) -> os.stat_result | None:
         if path not in self.stats:
-            try:
-                found: os.stat_result | None = os.stat(path)
-            except (OSError, ValueError):
-                found = None
-            if found is not None and not stat_module.S_ISREG(found.st_mode):
-                found = None
-            self.stats[path] = found
+            self.stats[path] = _regular(path)
         return self.stats[path]
 
     def _read(self, path: str) -> _File:
@@ -171,6 +209,15 @@ class _Walk:
         read = _read_file(path, known)
         self.files[path] = read
         return read
+
+
+def _regular(path: str) -> os.stat_result | None:
+    """Status of a regular file; None for everything else."""
+    try:
+        found = os.stat(path)
+    except (OSError, ValueError):
+        return None
+    return found if stat_module.S_ISREG(found.st_mode) else None
 
 
 def _identity(status: os.stat_result) -> tuple[int, ...]:

@@ -73,30 +73,39 @@ def tree_size(directory: Path) -> int:
     return total
 
 
-def sweep(root: Path, *, stale_s: float = STALE_S, max_size: int = 0) -> SweepReport:
+def sweep(
+    root: Path,
+    *,
+    stale_s: float = STALE_S,
+    max_size: int = 0,
+    keep: frozenset[Path] = frozenset(),
+) -> SweepReport:
     """Remove what dead writers left in ``tmp`` and ``trash``, then evict down to `max_size`.
 
     Args:
         root: cache root.
         stale_s: smallest age of something removed.
         max_size: bytes that entries may take; 0 = unlimited.
+        keep: entries that are not evicted.
     """
     tmp = _remove_old(root / "tmp", stale_s, check_owner=True)
     trash = _remove_old(root / "trash", stale_s, check_owner=False)
-    evicted, freed = evict(root, max_size) if max_size > 0 else (0, 0)
+    evicted, freed = evict(root, max_size, keep) if max_size > 0 else (0, 0)
     return SweepReport(tmp, trash, evicted, freed)
 
 
-def maybe_sweep(root: Path, max_size: int) -> SweepReport | None:
+def maybe_sweep(
+    root: Path, max_size: int, keep: frozenset[Path] = frozenset()
+) -> SweepReport | None:
     """`sweep`, at most once a day per root; eviction at every call when a limit is set."""
     stamp = root / _STAMP
     report = None
     with contextlib.suppress(OSError):
         if time.time() - _mtime(stamp) > STALE_S:
             stamp.touch()
-            report = sweep(root, max_size=max_size)
+            report = sweep(root, max_size=max_size, keep=keep)
         elif max_size > 0:
-            evicted, freed = evict(root, max_size)
+            evicted, freed = evict(root, max_size, keep)
             report = SweepReport(evicted=evicted, bytes_freed=freed)
     return report
 

@@ -76,6 +76,13 @@ class Keying:
                     self._identity = self._backend.compiler_identity()
         return self._identity
 
+    def base_digest(self) -> str:
+        """Digest of the constant components, in the key's own format."""
+        if self.key_format == "deepjit":
+            return self._compat_base().hexdigest()
+        name = self._backend.name.encode()
+        return _sha_hash(name, self._config.signature_bytes, *self.identity())
+
     def _compat_base(self) -> CompatHash:
         if self._base is None:
             with self._lock:

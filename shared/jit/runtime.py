@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from . import fork
 from .backends import create_backend
-from .backends.base import Backend, ParamInfo
+from .backends.base import Backend
 from .builder import Builder, Job
 from .config import Config
 from .defaults import Defaults
@@ -19,10 +18,11 @@ from .entry import Entry
 from .env import Env, EnvSettings
 from .errors import ConfigError, LaunchError
 from .history import HistoryRecord, append_record
+from .includes import IncludeParser
 from .kernel import Kernel, require_kernel
-from .kernel_choice import choose_kernel
 from .key import KeyExplanation
 from .keying import Keying
+from .loader import LoadRequest, load_kernel, stub_kernel
 from .log import Log
 from .mem_cache import MemCache
 from .options import CompilerOptions, LaunchOptions, OptionsLike
@@ -30,6 +30,7 @@ from .signature import SignatureLike, parse_signature
 from .stats import Stats
 from .store import DiskCache
 from .stream import Stream
+from .strict_includes import StrictIncludeParser
 from .warm_up import HistorySource, Report, Warmer
 
 __all__ = ["Runtime"]
@@ -136,6 +137,16 @@ class Runtime:
 
     # Keys
 
+    @property
+    def parser(self) -> IncludeParser | StrictIncludeParser:
+        """The include scanner."""
+        return self.keying.parser
+
+    @property
+    def hash_base(self) -> str:
+        """Digest of what all keys of this runtime share: signature and compiler."""
+        return self.keying.base_digest()
+
     def cache_key(self, source: str | bytes, options: OptionsLike = None) -> str:
         """The digest (32 hex digits) of a source under defaults overridden by `options`."""
         key, _ = self.keying.key(_bytes(source), self.effective_compiler_options(options))
@@ -193,21 +204,15 @@ class Runtime:
         self.check_usable()
         many = allow_any_kernel_count or kernel is not None
         job = self._job(name, source, options, one_kernel=not many)
-        params = parse_signature(signature)
+        request = LoadRequest(job, kernel, parse_signature(signature))
         if is_dry_run():
-            return self._stub(job, params, ensure_dumps)
-        memory_key = (self.device_index, job.key.digest, kernel, params)
-        found = self.mem_cache.peek(memory_key)
-        if found is not None:
-            self.stats.add("memory_hits")
+            entry = self._artifact(job)
+            found = stub_kernel(self, request, entry)
         else:
-            found = self.mem_cache.get(
-                memory_key,
-                lambda: self._obtain_and_load(job, kernel, params, memory_key),
-                lambda: self.stats.add("waits"),
-            )
+            found = self._loaded(request)
+            entry = Entry(found.artifact)
         if ensure_dumps:
-            self._dumps(job, Entry(found.artifact))
+            self._dumps(job, entry)
         return found
 
     def compile_without_load(
@@ -254,60 +259,25 @@ class Runtime:
         if job.options.dump_asm:
             self._builder.ensure_dumps(job, entry)
 
-    def _stub(self, job: Job, params: tuple[ParamInfo, ...] | None, ensure_dumps: bool) -> Kernel:
-        entry = self._artifact(job)
-        if ensure_dumps:
-            self._dumps(job, entry)
-        kernels = entry.kernels or ()
-        info = kernels[0] if len(kernels) == 1 else None
-        return Kernel(self, job.tag, job.key.digest, entry.directory, info, None, params)
+    def _loaded(self, request: LoadRequest) -> Kernel:
+        key = request.memory_key(self.device_index)
+        found = self.mem_cache.peek(key)
+        if found is not None:
+            self.stats.add("memory_hits")
+            return found
+        return self.mem_cache.get(
+            key, lambda: self._obtain_and_load(request), lambda: self.stats.add("waits")
+        )
 
-    def _obtain_and_load(
-        self,
-        job: Job,
-        kernel: str | None,
-        params: tuple[ParamInfo, ...] | None,
-        memory_key: object,
-    ) -> Kernel:
-        entry = self._artifact(job)
+    def _obtain_and_load(self, request: LoadRequest) -> Kernel:
+        entry = self._artifact(request.job)
         try:
-            return self._load(job, entry, kernel, params, memory_key)
+            return load_kernel(self, request, entry)
         except (OSError, RuntimeError):
             if entry.directory.is_dir():
                 raise
         # NOTE: evicted or quarantined by another process between look-up and load: once more.
-        return self._load(job, self._artifact(job), kernel, params, memory_key)
-
-    def _load(
-        self,
-        job: Job,
-        entry: Entry,
-        kernel: str | None,
-        params: tuple[ParamInfo, ...] | None,
-        memory_key: object,
-    ) -> Kernel:
-        infos = choose_kernel(entry.kernels, kernel, self.backend.binary_name)
-        if self._live("JIT_DEBUG"):
-            title = {"cpu": "CPU", "ascend": "Ascend"}.get(self.backend.name, self.backend.name)
-            binary = entry.directory / self.backend.binary_name
-            self.log.info(f"Loading {title} binary: {binary}")
-        start = time.perf_counter()
-        loaded = self.backend.load(entry.directory, infos)
-        seconds = time.perf_counter() - start
-        self.stats.add("loads")
-        self.stats.add("load_s", seconds)
-        if self._live("JIT_DEBUG") or self._live("JIT_PRINT_LOAD_TIME"):
-            self.log.info(f"Load time ({entry.directory}): {seconds * 1e3:.2f} ms")
-        return Kernel(
-            self,
-            job.tag,
-            job.key.digest,
-            entry.directory,
-            loaded.info,
-            loaded,
-            params,
-            memory_key,
-        )
+        return load_kernel(self, request, self._artifact(request.job))
 
     # Launch
 

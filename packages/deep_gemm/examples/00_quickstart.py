@@ -85,7 +85,9 @@ def main(device: str) -> None:
         table.add_row(*row)
         good = good and right
     console.print(table)
-    console.print("error / bound: largest error as a share of what fp32 sums and bf16 rounding allow")
+    console.print(
+        "error / bound: largest error as a share of what fp32 sums and bf16 rounding allow"
+    )
     if not good:
         raise click.ClickException(f"a result is wrong: diff must stay below {MAX_DIFF}")
 

@@ -21,7 +21,9 @@ def layer(tokens: int, device: str) -> None:
 batches = (1, 64, 200)
 start = time.perf_counter()
 par_compile([lambda tokens=tokens: layer(tokens, "meta") for tokens in batches], progress=False)
-print(f"compiled {len(batches)} kernels without a byte of data: {time.perf_counter() - start:.2f} s")
+print(
+    f"compiled {len(batches)} kernels without a byte of data: {time.perf_counter() - start:.2f} s"
+)
 
 for tokens in batches:
     start = time.perf_counter()

@@ -3,7 +3,7 @@
     while (flag[0] == 0);        ->  while (flag[0] == 0) ::asc_emu::spin();
     for (;;) { ... }             ->  for (;;) { ::asc_emu::spin(); ... }
 
-Counting loops (`for` with a condition and a step) are left alone.
+Loops that count or iterate (`for` with a condition and a step or a variable) are left alone.
 """
 
 from __future__ import annotations
@@ -50,11 +50,14 @@ def _is_word_start(code: str, position: int) -> bool:
 
 
 def _endless(head: str) -> bool:
-    """Whether a `for` head has no step, or no condition."""
+    """Whether a `for` head has no condition, or nothing but one: it does not count then."""
     parts = head.split(";")
     if len(parts) > 3:
         parts = _split_top_level(head)
-    return len(parts) == 3 and (not parts[1].strip() or not parts[2].strip())
+    if len(parts) != 3:
+        return False
+    first, condition, step = (part.strip() for part in parts)
+    return not condition or (not first and not step)
 
 
 def _split_top_level(head: str) -> list[str]:

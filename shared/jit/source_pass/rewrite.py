@@ -23,7 +23,7 @@ from .spaces import SPACES
 __all__ = ["RewriteResult", "rewrite", "rewrite_headers"]
 
 _MARKS = ("<<<", "_IS_AI", "_IS_NOT_AI", "while", *(f"__{space}__" for space in SPACES))
-_ENDLESS = re.compile(r"for\s*\([^;]*;(?:\s*;|[^;]*;\s*\))")
+_ENDLESS = re.compile(r"for\s*\((?:[^;]*;\s*;|\s*;[^;]*;\s*\))")
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ import sys
 import time
 from pathlib import Path
 
+from ...jit.errors import Error
 from .objects import aicpu_object, emulated_object, named_object
 from .toolkit import StandInToolkit
 
@@ -57,11 +58,15 @@ def _compile(toolkit: StandInToolkit, argv: list[str]) -> int:
         return 0
     if "-save-temps" in argv:
         Path("kernel-aicore.asci").write_text("// assembly of the kernel\n")
-    output.write_bytes(_object(toolkit, argv, source, text))
+    try:
+        output.write_bytes(_object(toolkit, argv, text))
+    except Error as error:
+        print(error, file=sys.stderr)
+        return 1
     return 0
 
 
-def _object(toolkit: StandInToolkit, argv: list[str], source: Path, text: str) -> bytes:
+def _object(toolkit: StandInToolkit, argv: list[str], text: str) -> bytes:
     if "--cce-aicpu-only" in argv:
         return aicpu_object(text)
     if toolkit.config.emulate:

@@ -10,8 +10,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from deep_jit._shared.jit import private
 
+from deep_jit._shared.jit import private
 from deep_jit._shared.tests.jit.fake_backend import HERE
 
 Starter = Callable[..., "subprocess.Popen[str]"]
@@ -26,10 +26,11 @@ def clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(autouse=True)
-def own_private_root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def own_private_root(
+    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> Path:
     """Each test has a private cache root of its own, below this directory."""
-    place = tmp_path / "private"
-    place.mkdir()
+    place = tmp_path_factory.mktemp("private")
     monkeypatch.setattr(tempfile, "tempdir", str(place))
     monkeypatch.setattr(private._root, "path", None)
     return place

@@ -13,8 +13,8 @@ Upstream's matrix (section 22), where each row is covered:
 - test_lazy: lazy import, registered API
 - test_faults: direct publication, crashed writer, multi-process compile, fork
 - test_diagnostics: commands, load time, prefix rules of the print switches
-- kernels that compute (SIMD, SIMT, UB sizes, AICPU, debug info, launch blocking) need a compiler: they
-  are tests of the cpu and ascend backends
+- kernels that compute (SIMD, SIMT, UB sizes, AICPU, debug info, launch blocking) need a compiler:
+  they are tests of the cpu and ascend backends
 """
 
 from __future__ import annotations

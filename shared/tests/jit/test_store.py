@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
 from deep_jit._shared.jit import fs
 from deep_jit._shared.jit.entry import MARKER, META, dump_json
 from deep_jit._shared.jit.log import Log
@@ -146,7 +147,10 @@ DAMAGE: dict[str, Callable[[Path], object]] = {
         (p / MARKER).write_text(""),
     ),
     "binary is a directory": lambda p: ((p / "kernel.o").unlink(), (p / "kernel.o").mkdir()),
-    "binary is a link": lambda p: ((p / "kernel.o").unlink(), (p / "kernel.o").symlink_to(p / META)),
+    "binary is a link": lambda p: (
+        (p / "kernel.o").unlink(),
+        (p / "kernel.o").symlink_to(p / META),
+    ),
     "foreign marker": lambda p: (p / MARKER).write_bytes(b"\xff" * 100),
 }
 

@@ -24,7 +24,7 @@ SPIN = "::asc_emu::spin();"
         ("while (auto v = x()) use(v);", f"while (auto v = x()) {{ {SPIN} use(v); }}"),
         ("for (;;) { x(); }", f"for (;;) {{ {SPIN} x(); }}"),
         ("for (int i = 0;; ++i) x();", f"for (int i = 0;; ++i) {{ {SPIN} x(); }}"),
-        ("for (int i = 0; *p != i;) {}", f"for (int i = 0; *p != i;) {{ {SPIN}}}"),
+        ("for (; *p != i;) {}", f"for (; *p != i;) {{ {SPIN}}}"),
         ("do { x(); } while (y);", f"do {{ {SPIN} x(); }} while (y);"),
         ("do x(); while (y);", f"do {{ {SPIN} x(); }} while (y);"),
         (
@@ -46,7 +46,8 @@ def test_polling_loops(body: Body, loop: str, expected: str) -> None:
     [
         "for (int i = 0; i < n; ++i) { x(); }",
         "for (auto& v : values) { x(v); }",
-        "for (int i = 0, j = f(a; b); i < n; ++i);".replace("a; b", "a, b"),
+        "for (Tile tile; scheduler.next(tile);) { x(tile); }",
+        "for (auto f = [] { return 1; }; f() < n; ++n);",
         "meanwhile(x);",
         "int do_it = 1, whiles = 2;",
         "// while (x);\n",

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from deep_gemm import _jit, epilogue
-from deep_gemm._shared.jit import dry_run
+from deep_gemm._shared.jit.dry_run import is_dry_run as get_dry_run
+from deep_gemm._shared.jit.dry_run import set_dry_run as _switch
 from deep_gemm.errors import DeepGemmTypeError
 
 if TYPE_CHECKING:
@@ -20,12 +21,7 @@ def set_dry_run(enabled: bool) -> None:
         raise DeepGemmTypeError(
             f"enabled must be a bool, got {type(enabled).__name__}; for example set_dry_run(True)"
         )
-    dry_run.set_dry_run(enabled)
-
-
-def get_dry_run() -> bool:
-    """Whether the dry run is on."""
-    return dry_run.is_dry_run()
+    _switch(enabled)
 
 
 def get_jit() -> Runtime:

@@ -44,7 +44,7 @@ _environment.apply_persistent_envs()
 ASCEND_HOME = _environment.ascend_home()
 
 # fmt: off
-__all__ = [  # noqa: RUF022 - grouped as in the documentation
+__all__ = [
     # Dense GEMM
     "bf16_gemm_nt", "bf16_gemm_nn", "bf16_gemm_tn", "bf16_gemm_tt", "epilogue",
     # Reference names

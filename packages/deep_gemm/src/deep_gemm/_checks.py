@@ -61,9 +61,7 @@ def check_tensor_types(a: object, b: object, d: object, c: object) -> None:
             )
 
 
-def check_dtypes(
-    a: torch.Tensor, b: torch.Tensor, d: torch.Tensor, c: torch.Tensor | None
-) -> None:
+def check_dtypes(a: torch.Tensor, b: torch.Tensor, d: torch.Tensor, c: torch.Tensor | None) -> None:
     """A and B bf16, D bf16 or fp32, C like D."""
     if a.dtype is not torch.bfloat16 or b.dtype is not torch.bfloat16:
         raise DeepGemmTypeError(
@@ -177,11 +175,7 @@ def check_alias(d: torch.Tensor, other: torch.Tensor, name: str) -> None:
 
 def check_same_view(d: torch.Tensor, c: torch.Tensor) -> None:
     """C at D's address must be D: same sizes, same strides where they matter."""
-    differs = [
-        axis
-        for axis in (0, 1)
-        if d.shape[axis] > 1 and d.stride(axis) != c.stride(axis)
-    ]
+    differs = [axis for axis in (0, 1) if d.shape[axis] > 1 and d.stride(axis) != c.stride(axis)]
     if differs:
         raise DeepGemmValueError(
             f"c starts at d's address but has strides {tuple(c.stride())}, d has "

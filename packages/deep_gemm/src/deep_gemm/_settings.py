@@ -29,10 +29,19 @@ def current() -> Settings:
     return _current
 
 
-def update(**changes: int | bool) -> Settings:
-    """Replaces the named fields and returns the settings before."""
+def update(
+    *,
+    num_sms: int | None = None,
+    npu_arch: int | None = None,
+    deterministic: bool | None = None,
+) -> Settings:
+    """Replaces the fields that are given and returns the settings before."""
     global _current
     with _lock:
         before = _current
-        _current = before._replace(**changes)
+        _current = Settings(
+            before.num_sms if num_sms is None else num_sms,
+            before.npu_arch if npu_arch is None else npu_arch,
+            before.deterministic if deterministic is None else deterministic,
+        )
         return before

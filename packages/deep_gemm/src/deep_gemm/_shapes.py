@@ -92,9 +92,7 @@ def operand_matrix(argument: NamedTensor, row_axis: str) -> Matrix:
     return matrix
 
 
-def _by_strides(
-    argument: NamedTensor, matrix: Matrix, row_stride: int, col_stride: int
-) -> Matrix:
+def _by_strides(argument: NamedTensor, matrix: Matrix, row_stride: int, col_stride: int) -> Matrix:
     name, tensor, axes = argument
     strides = tuple(tensor.stride())
     if row_stride == 1 and col_stride == 1:

@@ -124,7 +124,7 @@ def _draw(rng: random.Random, family: Family, combo: Combo, index: int) -> Sweep
     return SweepCase(case, family.num_sms, family.name)
 
 
-# Which combinations run in which family: every combination at least once, every family at least twice
+# Every combination in at least one family, every family with at least two combinations
 def _assignments() -> list[tuple[str, Combo]]:
     mixed, direct = combos(direct=False), combos(direct=True)
     rotation = ["grid", "one_block", "wide", "waves", "tall", "split_m", "ragged_waves", "long_k"]

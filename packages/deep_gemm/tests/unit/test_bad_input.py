@@ -1,4 +1,4 @@
-"""Every rejected argument: error class, text, and an untouched D (deep_gemm.md 1.2, style.md 2.18)."""
+"""Every rejected argument: error class, text, untouched D (deep_gemm.md section 1.2)."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ BAD: list[tuple[str, dict[str, Any], type[DeepGemmError], list[str]]] = [
     ("both", {"alpha": 2.0, "epilogue": epilogue.Identity()}, DeepGemmValueError,
      ["alpha=2.0", "Identity()", "exclude each other"]),
     ("epilogue_class", {"epilogue": epilogue.Alpha}, DeepGemmTypeError, ["epilogue is type"]),
-    ("epilogue_base", {"epilogue": epilogue.Epilogue()}, DeepGemmTypeError, ["epilogue is Epilogue"]),
+    ("epilogue_base", {"epilogue": epilogue.Epilogue()}, DeepGemmTypeError, ["is Epilogue"]),
 ]  # fmt: skip
 
 

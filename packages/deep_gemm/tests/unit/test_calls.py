@@ -1,4 +1,4 @@
-"""Public calls down to the payload, on a runtime that interprets it (deep_gemm.md 1.2, 1.3, 3.9)."""
+"""Public calls down to the payload, on a runtime that interprets it (deep_gemm.md 1.2, 3.9)."""
 
 from __future__ import annotations
 

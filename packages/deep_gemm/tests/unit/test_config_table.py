@@ -80,7 +80,7 @@ def test_modelled_time_is_the_printed_one_up_to_its_last_digit(row: Row) -> None
 
 
 def test_wide_fp8_row_differs_only_by_scale_factor_residency() -> None:
-    # The table keeps A and its scale factors resident there (10.1 us); that patch is of the fp8 kernel
+    # The table keeps A and its scale factors resident there (10.1 us): a patch of the fp8 kernel
     desc = GemmDesc(128, 32768, 512, FP8, DType.BF16)
     config = choose_config(desc)
     assert (config.block_m, config.block_n, config.block_k) == (128, 512, 256)

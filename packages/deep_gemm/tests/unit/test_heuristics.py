@@ -1,4 +1,4 @@
-"""Legality of every configuration the search returns, for random problems (deep_gemm.md 3.4, 3.7)."""
+"""Legality of every configuration, for random problems (deep_gemm.md sections 3.4 and 3.7)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,9 @@ from deep_gemm.heuristics.patches import can_store_directly, refined_cost
 from deep_gemm.heuristics.search import best_block_k, lower_bound, search, tiles
 
 HW = ASCEND_950DT
-SIZES = st.one_of(st.integers(1, 40), st.integers(41, 700), st.sampled_from([2112, 4096, 7168, 9001]))
+SIZES = st.one_of(
+    st.integers(1, 40), st.integers(41, 700), st.sampled_from([2112, 4096, 7168, 9001])
+)
 
 
 @st.composite

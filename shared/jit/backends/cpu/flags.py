@@ -40,7 +40,8 @@ def kernel_compile_flags(
     if options.debug_info:
         debug = ("-g", "-gdwarf-5", "-fno-optimize-sibling-calls")
     elif source_map:
-        debug = ("-g1", "-fno-optimize-sibling-calls")
+        # NOTE: with DWARF 5, addr2line of binutils 2.40 takes the wrong file for cold code.
+        debug = ("-g1", "-gdwarf-4", "-fno-optimize-sibling-calls")
     sanitize = options.sanitize if options.sanitize not in (None, "none") else None
     return (
         *_COMMON,

@@ -21,17 +21,22 @@ inline Float multiply_add(Float a, Float b, Float c) { return _mm256_fmadd_ps(a,
 [[gnu::always_inline]] inline void transpose_half(const void* from, uint32_t* to) {
     const auto* rows = static_cast<const __m256*>(from);
     __m256 r[8], t[8];
+#pragma GCC unroll 8
     for (int i = 0; i < 8; ++i) r[i] = _mm256_loadu_ps(reinterpret_cast<const float*>(rows + i));
+#pragma GCC unroll 8
     for (int i = 0; i < 8; i += 2) {
         t[i] = _mm256_unpacklo_ps(r[i], r[i + 1]);
         t[i + 1] = _mm256_unpackhi_ps(r[i], r[i + 1]);
     }
+#pragma GCC unroll 8
     for (int i = 0; i < 8; i += 4) {
+#pragma GCC unroll 8
         for (int j = 0; j < 2; ++j) {
             r[i + 2 * j] = _mm256_shuffle_ps(t[i + j], t[i + j + 2], 0x44);
             r[i + 2 * j + 1] = _mm256_shuffle_ps(t[i + j], t[i + j + 2], 0xee);
         }
     }
+#pragma GCC unroll 8
     for (int j = 0; j < 4; ++j) {
         const __m256 low = _mm256_permute2f128_ps(r[j], r[4 + j], 0x20);
         const __m256 high = _mm256_permute2f128_ps(r[j], r[4 + j], 0x31);

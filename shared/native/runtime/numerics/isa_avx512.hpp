@@ -23,29 +23,33 @@ using Float = Lanes<kLanes>::Float;
 
 inline Float multiply_add(Float a, Float b, Float c) { return _mm512_fmadd_ps(a, b, c); }
 
-// Rows i and i + 4 share a register, so that the last step leaves the rows in order.
+// NOTE: bound by the one shuffle port, 24 shuffles; two rows fill a register as they lie in
+// memory, and the last step puts even and odd rows in order.
 [[gnu::always_inline]] inline void transpose_fractal(const void* fractal, void* out) {
-    const auto* rows = static_cast<const __m256i*>(fractal);
+    const auto* row_pairs = static_cast<const char*>(fractal);
     __m512i z[8], t[8];
-    for (int i = 0; i < 8; ++i) {
-        const int low = (i / 4) * 8 + i % 4;
-        z[i] = _mm512_inserti64x4(_mm512_castsi256_si512(_mm256_loadu_si256(rows + low)),
-                                  _mm256_loadu_si256(rows + low + 4), 1);
-    }
+#pragma GCC unroll 8
+    for (int i = 0; i < 8; ++i) z[i] = _mm512_loadu_si512(row_pairs + 64 * i);
+#pragma GCC unroll 8
     for (int i = 0; i < 8; i += 2) {
         t[i] = _mm512_unpacklo_epi32(z[i], z[i + 1]);
         t[i + 1] = _mm512_unpackhi_epi32(z[i], z[i + 1]);
     }
+#pragma GCC unroll 8
     for (int i = 0; i < 8; i += 4) {
         z[i] = _mm512_unpacklo_epi64(t[i], t[i + 2]);
         z[i + 1] = _mm512_unpackhi_epi64(t[i], t[i + 2]);
         z[i + 2] = _mm512_unpacklo_epi64(t[i + 1], t[i + 3]);
         z[i + 3] = _mm512_unpackhi_epi64(t[i + 1], t[i + 3]);
     }
+    const __m512i low = _mm512_set_epi32(27, 19, 26, 18, 25, 17, 24, 16, 11, 3, 10, 2, 9, 1, 8, 0);
+    const __m512i high = _mm512_add_epi32(low, _mm512_set1_epi32(4));
     auto* columns = static_cast<uint32_t*>(out);
+#pragma GCC unroll 8
     for (int j = 0; j < 4; ++j) {
-        _mm512_storeu_si512(columns + 16 * j, _mm512_shuffle_i32x4(z[j], z[4 + j], 0x88));
-        _mm512_storeu_si512(columns + 16 * (4 + j), _mm512_shuffle_i32x4(z[j], z[4 + j], 0xdd));
+        _mm512_storeu_si512(columns + 16 * j, _mm512_permutex2var_epi32(z[j], low, z[4 + j]));
+        _mm512_storeu_si512(columns + 64 + 16 * j,
+                            _mm512_permutex2var_epi32(z[j], high, z[4 + j]));
     }
 }
 

@@ -34,13 +34,13 @@ struct OperandView {
     const uint8_t* scales;  // null: unscaled
     bool contiguous;        // gemv: one row of k consecutive elements
 
-    uint32_t piece_elements() const { return 256 / element_bits(type); }
+    // From a 32-byte piece of a row to the next one along k.
+    size_t piece_stride() const { return size_t(contiguous ? 1 : round_up(rows, 16)) * 32; }
 
     // Address of the byte that holds element (row, k).
     const uint8_t* at(uint32_t row, uint32_t k_idx) const {
         const uint32_t bits = element_bits(type), piece = 256 / bits;
-        const size_t rows_padded = contiguous ? 1 : round_up(rows, 16);
-        return data + ((k_idx / piece) * rows_padded + row) * 32 + (k_idx % piece) * bits / 8;
+        return data + (k_idx / piece) * piece_stride() + row * 32 + (k_idx % piece) * bits / 8;
     }
 
     // Scale code of (row, k): blocks of 16 rows by 64 k, 32 bytes each, two scales per row.

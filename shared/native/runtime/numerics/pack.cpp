@@ -10,6 +10,7 @@ namespace {
 
 constexpr int kLanes = isa::kLanes;
 using Word = Lanes<kLanes>::Word;
+using PairHalves = Lanes<2 * kLanes>::Half;
 using Halves = Lanes<kLanes == 4 ? 8 : 16>::Half;  // of one 32-byte piece
 
 // Lanes of one load: within a 32-byte piece.
@@ -121,18 +122,23 @@ OperandRange pack_rows_as(const OperandView& view, bool scaled, uint32_t* out) {
     return gatherer.range();
 }
 
-// 16 columns of B. Lanes past the last column are masked off.
+// 16 columns of B and the piece of k that is being unpacked.
 struct ColumnBlock {
     const OperandView& view;
-    uint32_t first, count;
+    uint32_t first, count;  // columns
     bool scaled;
-    uint32_t mask[16];
     float scales[16] = {};
+    alignas(64) uint32_t words[8][16];  // a transposed fractal: [word of the piece][column]
 
     ColumnBlock(const OperandView& operand, uint32_t column, bool use_scales)
         : view(operand), first(column), count(std::min(16u, operand.rows - column)),
-          scaled(use_scales) {
-        for (uint32_t i = 0; i < 16; ++i) mask[i] = i < count ? ~0u : 0u;
+          scaled(use_scales) {}
+
+    // Code zero is the number zero in every format, so columns past the last one become zeros.
+    void load_piece(uint32_t k0) {
+        isa::transpose_fractal(view.at(first, k0), words);
+        if (count == 16) return;
+        for (auto& row : words) std::fill(row + count, row + 16, 0u);
     }
 
     void load_scales(uint32_t k_idx) {
@@ -141,85 +147,114 @@ struct ColumnBlock {
         }
     }
 
-    // Decodes the code at `shift` of kLanes words of a transposed fractal.
+    // fp32 bits of kLanes columns at element k_in of the piece.
     template <class Decoder>
-    Word decode(const uint32_t* words, uint32_t shift, int lane) const {
-        auto value = Decoder::template decode<kLanes>(load<Word>(words + lane) >> shift);
+    Word decode(uint32_t k_in, int lane) const {
+        constexpr uint32_t kPerWord = 32 / Decoder::kBits;
+        const Word codes = load<Word>(words[k_in / kPerWord] + lane);
+        auto value = Decoder::template decode<kLanes>(codes >> (k_in % kPerWord * Decoder::kBits));
         if (scaled) value *= load<Lanes<kLanes>::Float>(scales + lane);
-        return bits_as<Word>(value) & load<Word>(mask + lane);
+        return bits_as<Word>(value);
     }
 };
 
-// One transposed fractal: num_k elements of k for 16 columns.
+// Elements k_in .. k_in + num_k of a piece as floats or pairs.
 template <class Decoder, bool kPairs>
-void pack_fractal(const ColumnBlock& block, const uint32_t* words, uint32_t num_k, uint32_t* out,
-                  Gatherer<Word, kPairs>& gatherer) {
-    constexpr uint32_t kPerWord = 32 / Decoder::kBits;
+void unpack_columns(const ColumnBlock& block, uint32_t k_in, uint32_t num_k, uint32_t* out,
+                    Gatherer<Word, kPairs>& gatherer) {
     auto range = gatherer;
-    auto decode = [&](uint32_t j, int lane) {
-        const Word bits = block.decode<Decoder>(words, j * Decoder::kBits, lane);
+    auto decode = [&](uint32_t k_idx, int lane) {
+        const Word bits = block.decode<Decoder>(k_idx, lane);
         range.add(bits);
         return bits;
     };
-    auto unpack = [&](uint32_t j, uint32_t in_word) {
+    auto unpack = [&](uint32_t k_idx, bool has_odd) {
         for (int lane = 0; lane < 16; lane += kLanes) {
-            Word bits = decode(j, lane);
+            Word bits = decode(k_idx, lane);
             if constexpr (kPairs) {
                 bits >>= 16;
-                if (j + 1 < in_word) bits |= decode(j + 1, lane);
+                if (has_odd) bits |= decode(k_idx + 1, lane);
             }
             store(out + lane, bits);
         }
         out += 16;
     };
-    uint32_t k_idx = 0;
-    for (; k_idx + kPerWord <= num_k; k_idx += kPerWord, words += 16) {
+    constexpr uint32_t kUnroll = 8, kStep = 1 + kPairs;
+    uint32_t i = 0;
+    for (; i + kUnroll <= num_k; i += kUnroll) {
 #pragma GCC unroll 8
-        for (uint32_t j = 0; j < kPerWord; j += 1 + kPairs) unpack(j, kPerWord);
+        for (uint32_t j = 0; j < kUnroll; j += kStep) unpack(k_in + i + j, true);
     }
-    for (uint32_t j = 0; j < num_k - k_idx; j += 1 + kPairs) unpack(j, num_k - k_idx);
+    for (; i < num_k; i += kStep) unpack(k_in + i, i + 1 < num_k);
     gatherer = range;
 }
 
-// One transposed fractal of bf16, which already holds pairs.
-void copy_fractal(const ColumnBlock& block, const uint32_t* words, uint32_t num_k, uint32_t* out,
-                  Gatherer<Lanes<2 * kLanes>::Half, true>& gatherer) {
-    auto range = gatherer;
-    for (uint32_t i = 0; i < num_k; i += 2, words += 16, out += 16) {
+// A piece of bf16. NOTE: with a constant num_k the transposed words stay in registers.
+template <bool kPairs>
+[[gnu::always_inline]] inline void unpack_bf16(const uint32_t (&words)[8][16], uint32_t num_k,
+                                               uint32_t* out,
+                                               Gatherer<PairHalves, kPairs>& range) {
+#pragma GCC unroll 8
+    for (uint32_t i = 0; i < num_k; i += 2) {
+#pragma GCC unroll 4
         for (int lane = 0; lane < 16; lane += kLanes) {
-            Word bits = load<Word>(words + lane) & load<Word>(block.mask + lane);
-            if (i + 1 == num_k) bits &= 0xffffu;
-            range.add(bits_as<Lanes<2 * kLanes>::Half>(bits));
-            store(out + lane, bits);
+            Word pair = load<Word>(words[i / 2] + lane);
+            if (i + 1 == num_k) pair &= 0xffffu;
+            range.add(bits_as<PairHalves>(pair));
+            if constexpr (kPairs) {
+                store(out + i / 2 * 16 + lane, pair);
+            } else {
+                store(out + i * 16 + lane, pair << 16);
+                if (i + 1 < num_k) store(out + (i + 1) * 16 + lane, pair & 0xffff0000u);
+            }
         }
     }
-    gatherer = range;
+}
+
+// All of a part of B in bf16.
+template <bool kPairs>
+OperandRange pack_bf16_columns(const OperandView& view, const ColumnPart& part, uint32_t* out) {
+    const auto layout = columns_layout(kPairs ? Form::pairs : Form::floats, 16, part.num_k);
+    Gatherer<PairHalves, kPairs> range;
+    for (uint32_t i = 0; i < part.num_blocks; ++i, out += layout.stride) {
+        const uint32_t column = (part.first_block + i) * 16;
+        const uint32_t count = std::min(16u, view.rows - column);
+        const uint8_t* from = view.at(column, part.first_k);
+        for (uint32_t offset = 0; offset < part.num_k; offset += 16, from += view.piece_stride()) {
+            alignas(64) uint32_t words[8][16];
+            isa::transpose_fractal(from, words);
+            uint32_t* to = out + offset / (1 + kPairs) * 16;
+            if (count == 16 && offset + 16 <= part.num_k) {
+                unpack_bf16<kPairs>(words, 16, to, range);
+                continue;
+            }
+            for (auto& row : words) std::fill(row + count, row + 16, 0u);
+            unpack_bf16<kPairs>(words, std::min(16u, part.num_k - offset), to, range);
+        }
+    }
+    return range.range();
 }
 
 template <class Decoder, bool kPairs>
 OperandRange pack_columns_as(const OperandView& view, bool scaled, const ColumnPart& part,
                              uint32_t* out) {
     constexpr uint32_t kPiece = 256 / Decoder::kBits, kGroupK = std::min(kPiece, 32u);
-    constexpr bool kCopy = kCopied<Decoder, kPairs>;
     const Form form = kPairs ? Form::pairs : Form::floats;
     const auto layout = columns_layout(form, part.num_blocks * 16, part.num_k);
     if (kPairs && part.num_k % 32 != 0) std::fill_n(out, layout.words, 0);
-    Gatherer<std::conditional_t<kCopy, Lanes<2 * kLanes>::Half, Word>, kPairs> gatherer;
+    if constexpr (std::is_same_v<Decoder, DecodeBf16>) {
+        return pack_bf16_columns<kPairs>(view, part, out);
+    }
+    Gatherer<Word, kPairs> gatherer;
     for (uint32_t i = 0; i < part.num_blocks; ++i, out += layout.stride) {
         ColumnBlock block(view, (part.first_block + i) * 16, scaled);
         for (uint32_t offset = 0; offset < part.num_k; offset += kGroupK) {
             const uint32_t k0 = part.first_k + offset;
-            alignas(64) uint32_t words[8 * 16];
-            if (k0 % kPiece == 0) isa::transpose_fractal(view.at(block.first, k0), words);
+            if (k0 % kPiece == 0) block.load_piece(k0);
             if (scaled) block.load_scales(k0);
-            const uint32_t num_k = std::min(kGroupK, part.num_k - offset);
-            const uint32_t* from = words + (k0 % kPiece) / (32 / Decoder::kBits) * 16;
-            uint32_t* to = out + offset / (1 + kPairs) * 16;
-            if constexpr (kCopy) {
-                copy_fractal(block, from, num_k, to, gatherer);
-            } else {
-                pack_fractal<Decoder, kPairs>(block, from, num_k, to, gatherer);
-            }
+            unpack_columns<Decoder, kPairs>(block, k0 % kPiece,
+                                            std::min(kGroupK, part.num_k - offset),
+                                            out + offset / (1 + kPairs) * 16, gatherer);
         }
     }
     return gatherer.range();

@@ -48,13 +48,6 @@ void multiply_tile(const TileJob& shared_job) {
                                     part * isa::kLanes);
         }
     }
-#pragma GCC unroll 16
-    for (int r = 0; r < Rows; ++r) {
-#pragma GCC unroll 16
-        for (int i = 0; i < Blocks; ++i) {
-            __builtin_prefetch(job.c + (Rows + r) * 16 + i * job.c_block, 1);
-        }
-    }
     const uint32_t* b = job.b;
     const uint32_t* chunk = job.a;
     uint32_t steps_left = job.steps;

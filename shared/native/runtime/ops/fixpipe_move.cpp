@@ -61,18 +61,6 @@ struct ToHalf {
     }
 };
 
-// Walks all pieces; `put(src, block, row)` stores one.
-template <class Put>
-void for_pieces(const FixpipeLayout& layout, const FixpipePart& part, const std::byte* src, Put put) {
-    for (uint32_t m0 = 0; m0 < part.m; m0 += kRowsAtOnce) {
-        const uint32_t end = m0 + kRowsAtOnce < part.m ? m0 + kRowsAtOnce : part.m;
-        for (uint32_t block = 0; block < layout.blocks(); ++block) {
-            const std::byte* row = src + block * layout.src_block() + m0 * layout.src_row();
-            for (uint32_t m = m0; m < end; ++m, row += layout.src_row()) put(row, block, m);
-        }
-    }
-}
-
 // Up to 16 rows of one block by Rule, rows of the result `pitch` bytes apart.
 template <class Rule, uint32_t kElementBytes>
 void convert_rows(const std::byte* src, std::byte* dst, uint64_t pitch, uint32_t rows, uint32_t columns) {
@@ -102,44 +90,31 @@ void move_fast(const FixpipeLayout& layout, const FixpipePart& part, const std::
     }
 }
 
-// NZ2ND of a large tile to GM: 16 rows of some blocks are put together, then streamed row by row.
-template <class Rule, uint32_t kElementBytes>
-void move_streamed(const FixpipeLayout& layout, const FixpipePart& part, const std::byte* src,
-                   std::byte* dst) {
-    constexpr uint32_t kBlocksAtOnce = 16, kBlockBytes = kPieceColumns * kElementBytes;
-    constexpr uint32_t kPitch = kBlocksAtOnce * kBlockBytes;
-    alignas(64) std::byte tile[kRowsAtOnce * kPitch];
-    const uint64_t ld = layout.row_pitch(0) * kElementBytes;
-    for (uint32_t m0 = 0; m0 < part.m; m0 += kRowsAtOnce) {
-        const uint32_t rows = part.m - m0 < kRowsAtOnce ? part.m - m0 : kRowsAtOnce;
-        for (uint32_t b0 = 0; b0 < layout.blocks(); b0 += kBlocksAtOnce) {
-            uint32_t bytes = 0;
-            for (uint32_t b = b0; b < layout.blocks() && b < b0 + kBlocksAtOnce; ++b) {
-                convert_rows<Rule, kElementBytes>(src + b * layout.src_block() + m0 * layout.src_row(),
-                                                  tile + (b - b0) * kBlockBytes, kPitch, rows,
-                                                  layout.columns(b));
-                bytes += layout.columns(b) * kElementBytes;
-            }
-            for (uint32_t r = 0; r < rows; ++r)
-                stream_copy(dst + (m0 + r) * ld + b0 * kBlockBytes, tile + r * kPitch, bytes);
+void move_fast_rule(FastRule fast, const FixpipeLayout& layout, const FixpipePart& part,
+                    const std::byte* src, std::byte* dst) {
+    if (fast == FastRule::bits32) move_fast<CopyBits32, 4>(layout, part, src, dst);
+    else if (fast == FastRule::bf16) move_fast<ToBf16, 2>(layout, part, src, dst);
+    else move_fast<ToHalf, 2>(layout, part, src, dst);
+}
+
+// Converts pieces by any rule; `out` has room for 16 elements.
+class PieceConverter {
+public:
+    explicit PieceConverter(const ValueRule& rule) : rule_(rule), fast_(fast_rule(rule)) {}
+    FastRule fast() const { return fast_; }
+    void operator()(const std::byte* src, std::byte* out, uint32_t column, uint32_t count) const {
+        switch (fast_) {
+            case FastRule::bits32: return CopyBits32::piece(src, out);
+            case FastRule::bf16: return ToBf16::piece(src, out);
+            case FastRule::f16: return ToHalf::piece(src, out);
+            case FastRule::none: return convert_values(rule_, src, out, column, count);
         }
     }
-    stream_fence();
-}
 
-template <class Rule, uint32_t kElementBytes>
-void move_contiguous(bool streamed, const FixpipeLayout& layout, const FixpipePart& part,
-                     const std::byte* src, std::byte* dst) {
-    if (streamed) move_streamed<Rule, kElementBytes>(layout, part, src, dst);
-    else move_fast<Rule, kElementBytes>(layout, part, src, dst);
-}
-
-void move_fast_rule(FastRule fast, bool streamed, const FixpipeLayout& layout, const FixpipePart& part,
-                    const std::byte* src, std::byte* dst) {
-    if (fast == FastRule::bits32) move_contiguous<CopyBits32, 4>(streamed, layout, part, src, dst);
-    else if (fast == FastRule::bf16) move_contiguous<ToBf16, 2>(streamed, layout, part, src, dst);
-    else move_contiguous<ToHalf, 2>(streamed, layout, part, src, dst);
-}
+private:
+    const ValueRule& rule_;
+    FastRule fast_;
+};
 
 template <class T>
 void gather_column(const std::byte* tile, uint32_t column, uint32_t rows, std::byte* out) {
@@ -153,7 +128,21 @@ public:
     RunStore(const Fixpipe& insn, const FixpipeLayout& layout, std::byte* dst, FixpipeAtomic atomic)
         : i_(insn), layout_(layout), dst_(dst), atomic_(atomic) {}
 
-    // A row of one block, for all layouts but NZ2DN.
+    // NZ2ND: columns of one row from column c0 on.
+    void row(const std::byte* values, uint32_t m, uint32_t c0, uint32_t count) const {
+        run(values, m * static_cast<uint64_t>(i_.dst_stride) + c0, count);
+    }
+    void stream_row(const std::byte* values, uint32_t m, uint32_t c0, uint32_t count) const {
+        stream_copy(dst_ + (m * static_cast<uint64_t>(i_.dst_stride) + c0) * layout_.bits() / 8, values,
+                    count * layout_.bits() / 8);
+    }
+    // Asks for the lines of a later row.
+    void prefetch_row(uint32_t m, uint32_t c0, uint32_t count) const {
+        const std::byte* to = dst_ + (m * static_cast<uint64_t>(i_.dst_stride) + c0) * layout_.bits() / 8;
+        for (uint64_t at = 0; at < count * layout_.bits() / 8; at += kLineBytes)
+            __builtin_prefetch(to + at, 1);
+    }
+    // A row of one block of NZ2NZ.
     void piece(const std::byte* values, uint32_t block, uint32_t row) const {
         const uint32_t columns = layout_.columns(block);
         const uint64_t first = layout_.piece_start(block) + row * layout_.row_pitch(block);
@@ -187,16 +176,59 @@ private:
     FixpipeAtomic atomic_;
 };
 
-void move_transposed(const FixpipeLayout& layout, const FixpipePart& part, const ValueRule& rule,
+// NZ2ND to GM: 16 rows of some blocks are put together, then stored row by row in long runs.
+void move_rows(const FixpipeLayout& layout, const FixpipePart& part, const PieceConverter& convert,
+               const std::byte* src, const RunStore& store, bool streamed) {
+    constexpr uint32_t kBlocksAtOnce = 16;
+    alignas(64) std::byte tile[kRowsAtOnce * kBlocksAtOnce * kPieceBytes];
+    const uint32_t block_bytes = kPieceColumns * layout.bits() / 8, pitch = kBlocksAtOnce * block_bytes;
+    for (uint32_t m0 = 0; m0 < part.m; m0 += kRowsAtOnce) {
+        const uint32_t rows = part.m - m0 < kRowsAtOnce ? part.m - m0 : kRowsAtOnce;
+        for (uint32_t b0 = 0; b0 < layout.blocks(); b0 += kBlocksAtOnce) {
+            uint32_t columns = 0;
+            for (uint32_t b = b0; b < layout.blocks() && b < b0 + kBlocksAtOnce; ++b) {
+                const std::byte* from = src + b * layout.src_block() + m0 * layout.src_row();
+                for (uint32_t r = 0; r < rows; ++r)
+                    convert(from + r * kPieceBytes, tile + r * pitch + (b - b0) * block_bytes,
+                            b * kPieceColumns, layout.columns(b));
+                columns += layout.columns(b);
+            }
+            for (uint32_t r = 0; r < rows; ++r) {
+                const uint32_t c0 = b0 * kPieceColumns;
+                if (streamed) {
+                    store.stream_row(tile + r * pitch, m0 + r, c0, columns);
+                } else {
+                    store.prefetch_row(m0 + r + kRowsAtOnce / 2, c0, columns);
+                    store.row(tile + r * pitch, m0 + r, c0, columns);
+                }
+            }
+        }
+    }
+    if (streamed) stream_fence();
+}
+
+void move_transposed(const FixpipeLayout& layout, const FixpipePart& part, const PieceConverter& convert,
                      const std::byte* src, const RunStore& store) {
     for (uint32_t block = 0; block < layout.blocks(); ++block) {
         for (uint32_t m0 = 0; m0 < part.m; m0 += kRowsAtOnce) {
             const uint32_t rows = part.m - m0 < kRowsAtOnce ? part.m - m0 : kRowsAtOnce;
             alignas(64) std::byte tile[kRowsAtOnce * kPieceBytes];
             for (uint32_t r = 0; r < rows; ++r)
-                convert_values(rule, src + block * layout.src_block() + (m0 + r) * layout.src_row(),
-                               tile + r * kPieceBytes, block * kPieceColumns, layout.columns(block));
+                convert(src + block * layout.src_block() + (m0 + r) * layout.src_row(),
+                        tile + r * kPieceBytes, block * kPieceColumns, layout.columns(block));
             store.columns(tile, block, m0, rows);
+        }
+    }
+}
+
+void move_fractals(const FixpipeLayout& layout, const FixpipePart& part, const PieceConverter& convert,
+                   const std::byte* src, const RunStore& store) {
+    for (uint32_t block = 0; block < layout.blocks(); ++block) {
+        const std::byte* row = src + block * layout.src_block();
+        for (uint32_t m = 0; m < part.m; ++m, row += kPieceBytes) {
+            std::byte values[kPieceBytes];
+            convert(row, values, block * kPieceColumns, layout.columns(block));
+            store.piece(values, block, m);
         }
     }
 }
@@ -206,28 +238,21 @@ void move_transposed(const FixpipeLayout& layout, const FixpipePart& part, const
 void move_part(const Fixpipe& i, const FixpipePart& part, const ValueRule& rule, const std::byte* l0c,
                std::byte* dst, FixpipeAtomic atomic) {
     const FixpipeLayout layout(i, part);
-    const FastRule fast = fast_rule(rule);
-    const bool contiguous = !i.nz2dn && !i.channel_split && atomic.op == AtomicOp::none;
-    const uint64_t bytes = static_cast<uint64_t>(part.m) * part.n * layout.bits() / 8;
-    const bool streamed =
-        part.space == Space::gm && i.nz2nd &&
-        may_stream(i.dst | static_cast<uint64_t>(i.dst_matrix_stride) * layout.bits() / 8,
-                   static_cast<uint64_t>(i.dst_stride) * layout.bits() / 8, bytes);
+    const PieceConverter convert(rule);
+    const bool atomically = atomic.op != AtomicOp::none, to_gm = part.space == Space::gm;
+    const bool direct = convert.fast() != FastRule::none && !i.nz2dn && !i.channel_split && !atomically;
+    const uint64_t matrix_bytes = static_cast<uint64_t>(i.dst_matrix_stride) * layout.bits() / 8;
+    const bool streamed = !atomically && may_stream(i.dst | matrix_bytes, i.dst_stride * layout.bits() / 8,
+                                                    static_cast<uint64_t>(part.m) * part.n * layout.bits() / 8);
     for (uint32_t q = 0; q < layout.matrices(); ++q) {
         const std::byte* src = l0c + part.src + q * layout.src_matrix();
-        std::byte* to = dst + static_cast<uint64_t>(q) * i.dst_matrix_stride * layout.bits() / 8;
+        std::byte* to = dst + q * matrix_bytes;
         const RunStore store(i, layout, to, atomic);
-        if (contiguous && fast != FastRule::none) {
-            move_fast_rule(fast, streamed, layout, part, src, to);
-        } else if (i.nz2dn) {
-            move_transposed(layout, part, rule, src, store);
-        } else {
-            for_pieces(layout, part, src, [&](const std::byte* row, uint32_t block, uint32_t m) {
-                std::byte values[kPieceBytes];
-                convert_values(rule, row, values, block * kPieceColumns, layout.columns(block));
-                store.piece(values, block, m);
-            });
-        }
+        if (i.nz2nd && to_gm) move_rows(layout, part, convert, src, store, streamed);
+        else if (direct) move_fast_rule(convert.fast(), layout, part, src, to);
+        else if (i.nz2dn) move_transposed(layout, part, convert, src, store);
+        else if (i.nz2nd) move_rows(layout, part, convert, src, store, false);
+        else move_fractals(layout, part, convert, src, store);
     }
 }
 

@@ -52,9 +52,7 @@ def set_num_sms(num_sms: int) -> None:
 
 def get_num_sms() -> int:
     """AI cores that kernels use; all of the device unless `set_num_sms` was called."""
-    return _settings.current().num_sms or int(
-        _jit.default_runtime().device.get_num_aicore_cores()
-    )
+    return _settings.current().num_sms or int(_jit.default_runtime().device.get_num_aicore_cores())
 
 
 def set_npu_arch(npu_arch: int) -> None:

@@ -33,8 +33,10 @@ def _gemm(
         kind, factor = EpilogueType.IDENTITY, 1.0
     else:
         kind, factor = check_epilogue(alpha, epilogue)
-    dims = _checked_dims(compiled_dims) if type(compiled_dims) is str else check_compiled_dims(
-        compiled_dims
+    dims = (
+        _checked_dims(compiled_dims)
+        if type(compiled_dims) is str
+        else check_compiled_dims(compiled_dims)
     )
     run(Call(suffix, a, b, d, c, dims, kind, factor))
 

@@ -220,9 +220,7 @@ def _execute(plan: Plan, call: Call) -> None:
             with torch.no_grad():
                 call.d.zero_()
         return
-    payload = plan.args.pack(
-        call.a.data_ptr(), call.b.data_ptr(), call.d.data_ptr(), call.alpha
-    )
+    payload = plan.args.pack(call.a.data_ptr(), call.b.data_ptr(), call.d.data_ptr(), call.alpha)
     plan.launch(payload)
 
 

@@ -78,9 +78,7 @@ def kernel_source(desc: GemmDesc, config: GemmConfig) -> str:
 
 
 def _texts(*values: int | bool | str) -> tuple[str, ...]:
-    return tuple(
-        str(value).lower() if isinstance(value, bool) else str(value) for value in values
-    )
+    return tuple(str(value).lower() if isinstance(value, bool) else str(value) for value in values)
 
 
 class LaunchArgs:

@@ -1,0 +1,155 @@
+"""Throughput of the emulated BF16 GEMM next to torch, and memory high-water (issue text, "Speed").
+
+Method: every variant runs in this process with the same number of threads, calls of all variants
+alternate round by round, and the best round counts, so that a busy machine slows all alike. The kernel
+is compiled and loaded before timing. Ratios are ours / torch, higher is better. One CSV row a variant.
+
+Run: python benchmarks/bench_bf16_gemm.py [--csv results/bf16_gemm.csv] [--rounds 5] [--threads 1]
+"""
+
+from __future__ import annotations
+
+import shlex
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+import torch
+from bench_io import CsvTable, machine, print_rows
+
+import deep_gemm
+
+SHAPES = ((1024, 1024, 1024), (4096, 4096, 1024))
+ISAS = ("best", "generic")
+MEMORY_SHAPE = (4096, 4096, 4096)
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One way to multiply: a name, options of the emulator (None = torch) and torch's dtype."""
+
+    name: str
+    options: dict[str, object] | None
+    dtype: torch.dtype
+
+    def prepare(self, a: torch.Tensor, b: torch.Tensor) -> Callable[[], object]:
+        """A function that does the multiplication once."""
+        if self.options is None:
+            left, right = a.to(self.dtype), b.to(self.dtype).T
+            out = torch.empty(left.shape[0], right.shape[1], dtype=self.dtype)
+            return lambda: torch.matmul(left, right, out=out)
+        d = torch.empty(a.shape[0], b.shape[0], dtype=self.dtype)
+        options = self.options
+
+        def call() -> None:
+            with deep_gemm.emulator(**options):
+                deep_gemm.bf16_gemm_nt(a, b, d)
+
+        return call
+
+
+def variants(isas: tuple[str, ...]) -> list[Variant]:
+    """Torch first, then ours: exact and fast numerics on each ISA."""
+    table = [
+        Variant("torch fp32", None, torch.float32),
+        Variant("torch bf16", None, torch.bfloat16),
+    ]
+    for isa in isas:
+        for numerics in ("exact", "fast"):
+            options: dict[str, object] = {"numerics": numerics, "isa": isa}
+            table.append(Variant(f"deep_gemm {numerics} {isa}", options, torch.bfloat16))
+    return table
+
+
+def best_seconds(calls: list[Callable[[], object]], rounds: int) -> list[float]:
+    """Best time of each call over interleaved rounds."""
+    best = [float("inf")] * len(calls)
+    for call in calls:
+        call()
+    for _ in range(rounds):
+        for index, call in enumerate(calls):
+            start = time.perf_counter()
+            call()
+            best[index] = min(best[index], time.perf_counter() - start)
+    return best
+
+
+def throughput(rounds: int, isas: tuple[str, ...], table: CsvTable) -> None:
+    """GFLOP/s of all variants on all shapes."""
+    chosen = variants(isas)
+    for m, n, k in SHAPES:
+        a, b = torch.randn(m, k).bfloat16(), torch.randn(n, k).bfloat16()
+        seconds = best_seconds([item.prepare(a, b) for item in chosen], rounds)
+        rates = [2 * m * n * k / value / 1e9 for value in seconds]
+        for item, value, rate in zip(chosen, seconds, rates, strict=True):
+            table.add(
+                shape=f"{m}x{n}x{k}",
+                variant=item.name,
+                ms=round(value * 1e3, 3),
+                gflops=round(rate, 1),
+                of_torch_fp32=round(rate / rates[0], 3),
+                of_torch_bf16=round(rate / rates[1], 3),
+            )
+
+
+MEMORY_SCRIPT = """
+import resource, sys, torch, deep_gemm
+torch.set_num_threads(int(sys.argv[1]))
+m, n, k = map(int, sys.argv[2:5])
+a = torch.zeros(m, k, dtype=torch.bfloat16)
+b = torch.zeros(n, k, dtype=torch.bfloat16)
+d = torch.zeros(m, n, dtype=torch.bfloat16)
+small = torch.zeros(16, 16, dtype=torch.bfloat16)
+for x in (a, b, d):
+    x.fill_(1.0)
+peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+before = peak()
+deep_gemm.bf16_gemm_nt(a, b, d)
+print(before, peak() - before)
+"""
+
+
+def memory(threads: int, table: CsvTable) -> None:
+    """High-water beyond tensors and imports, in a process of its own with a warm cache."""
+    arguments = [str(threads), *map(str, MEMORY_SHAPE)]
+    command = [sys.executable, "-c", MEMORY_SCRIPT, *arguments]
+    for _ in range(2):  # the first run may compile
+        out = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    _, extra = map(float, out.split())
+    table.add(
+        shape="x".join(map(str, MEMORY_SHAPE)),
+        variant="high-water beyond the tensors, MB",
+        mb=round(extra, 1),
+    )
+
+
+@click.command()
+@click.option("--csv", "path", type=click.Path(path_type=Path), help="Also write the rows here.")
+@click.option("--rounds", default=5, show_default=True, help="Rounds; the best one counts.")
+@click.option("--threads", type=int, help="Threads of torch and of the emulator (torch's own).")
+@click.option("--isa", "isas", multiple=True, default=ISAS, show_default=True)
+@click.option("--memory/--no-memory", "with_memory", default=True, help="Measure memory too.")
+def main(
+    path: Path | None, rounds: int, threads: int | None, isas: tuple[str, ...], with_memory: bool
+) -> None:
+    """Measure, print a table, and write CSV rows."""
+    if threads is not None:
+        torch.set_num_threads(threads)
+    command = shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]])
+    columns = ("shape", "variant", "ms", "gflops", "of_torch_fp32", "of_torch_bf16", "mb")
+    table = CsvTable(columns, command)
+    throughput(rounds, isas, table)
+    if with_memory:
+        memory(torch.get_num_threads(), table)
+    title = f"bf16 GEMM on the CPU, {torch.get_num_threads()} thread(s), {machine()}"
+    print_rows(title, table)
+    if path is not None:
+        table.write(path)
+
+
+if __name__ == "__main__":
+    main()
