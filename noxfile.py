@@ -97,9 +97,10 @@ def build(session: nox.Session, component: str) -> None:
 def bench(session: nox.Session, component: str) -> None:
     """Run the benchmark programs of a component; arguments after `--` go to each of them."""
     _prepare(session)
-    programs = sorted((ROOT / "packages" / component / "benchmarks").glob("bench_*.py"))
+    files = sorted((ROOT / "packages" / component / "benchmarks").glob("bench_*.py"))
+    programs = [path for path in files if "__main__" in path.read_text()]
     if not programs:
-        session.skip(f"packages/{component}/benchmarks holds no bench_*.py")
+        session.skip(f"packages/{component}/benchmarks holds no program bench_*.py")
     for program in programs:
         _run(session, str(program), *session.posargs)
 

@@ -33,6 +33,11 @@ class _DLTensor(ctypes.Structure):
     ]
 
 
+# NOTE: tuples, because a union written at the call is built anew each time.
+_C_POINTERS = (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_wchar_p, ctypes._Pointer)
+_BY_VALUE = (np.generic, bytes, ctypes._SimpleCData, ctypes.Structure, ctypes.Union)
+
+
 def pointer_of(value: object) -> int | None:
     """Returns the address of the memory behind an object, or None when it has no such memory.
 
@@ -41,18 +46,16 @@ def pointer_of(value: object) -> int | None:
     """
     if value is None:
         return 0
+    if isinstance(value, np.ndarray):
+        return int(value.__array_interface__["data"][0])
     data_ptr = getattr(value, "data_ptr", None)
     if callable(data_ptr):
         return int(data_ptr())
-    if isinstance(value, ctypes.c_void_p | ctypes.c_char_p | ctypes.c_wchar_p):
-        return ctypes.cast(value, ctypes.c_void_p).value or 0
-    if isinstance(value, ctypes._Pointer):
+    if isinstance(value, _C_POINTERS):
         return ctypes.cast(value, ctypes.c_void_p).value or 0
     if isinstance(value, ctypes.Array):
         return ctypes.addressof(value)
-    if isinstance(
-        value, np.generic | bytes | ctypes._SimpleCData | ctypes.Structure | ctypes.Union
-    ):
+    if isinstance(value, _BY_VALUE):
         return None
     interface = getattr(value, "__array_interface__", None)
     if isinstance(interface, dict):

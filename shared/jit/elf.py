@@ -1,11 +1,8 @@
-"""Kernel discovery in Ascend binaries: AICore objects and AICPU shared objects (deep_jit.md section
-8).
+"""Kernels in Ascend binaries, AICore and AICPU, by their ELF tables (deep_jit.md section 8).
 
 Every structural fault of a file is one `BinaryFormatError` whose text starts with the published
-message; no file,
-however damaged, raises anything else. The tables are read with `struct` because the messages name
-the exact field
-at fault; the tests compare the result with pyelftools.
+message; no file, however damaged, raises anything else. The tables are read with `struct` because
+the messages name the exact field at fault; the tests compare the result with pyelftools.
 """
 
 from __future__ import annotations
@@ -66,8 +63,7 @@ class _Section:
 
 
 def aicore_kernels(path: str | os.PathLike[str]) -> dict[str, CoreCounts]:
-    """Returns the kernels of an AICore object (`kernel.o`) by name, sorted, with the cores of one
-    block.
+    """Returns the kernels of an AICore object (`kernel.o`) by name, with the cores of one block.
 
     Args:
         path: an ELF64 little-endian file; each section `.ascend.meta.<name>` is one record of a
@@ -122,9 +118,7 @@ class _Image:
         self._string_index = header[13]
 
     def meta_records(self) -> Iterator[tuple[str, _Section]]:
-        """Yields kernel name and section of every `.ascend.meta.` record; a mix record without its
-        suffix.
-        """
+        """Yields kernel name and section of every record; a mix record without its suffix."""
         strings = self._section_names()
         for section in self._sections:
             if section.name >= len(strings):
@@ -136,18 +130,14 @@ class _Image:
                     yield kernel, section
 
     def content(self, section: _Section) -> bytes:
-        """Returns the bytes of a record, empty when they lie outside the file: names alone decide a
-        load.
-        """
+        """Returns the bytes of a record, empty when they lie outside the file."""
         if section.kind != _SECTION_PROGRAM_DATA or section.offset + section.size > self._size:
             return b""
         self._stream.seek(section.offset)
         return self._stream.read(section.size)
 
     def dynamic_functions(self) -> set[str]:
-        """Returns the defined, global, visible functions of all dynamic symbol tables of an AArch64
-        shared object.
-        """
+        """Returns the defined, global, visible functions of an AArch64 shared object."""
         if (self.kind, self.machine) != (_TYPE_SHARED_OBJECT, _MACHINE_AARCH64):
             return set()
         functions: set[str] = set()
@@ -231,9 +221,7 @@ class _Image:
         )
 
     def _read(self, offset: int, size: int, outside: str, short: str) -> bytes:
-        """Reads a range; `outside` is the message when the file is too small, `short` when reading
-        fails.
-        """
+        """Reads a range; `outside` is the message of a small file, `short` of a failed read."""
         if offset + size > self._size:
             raise self._error(outside, f"bytes {offset}..{offset + size} of {self._size}")
         try:
@@ -260,9 +248,7 @@ def _without_mix_suffix(name: str) -> str:
 
 
 def _core_counts(record: bytes) -> CoreCounts:
-    """Reads the entries (type, length, body) of a record: the core ratio decides, else the kernel's
-    type.
-    """
+    """Reads the entries of a record: the core ratio decides, else the kernel type."""
     counts: CoreCounts = (0, 0)
     offset = 0
     while offset + _META_ENTRY.size <= len(record):

@@ -23,7 +23,9 @@ _CHARACTER = re.compile(rb"'(?:[^'\\\n]|\\[^\n])*'?")
 _RAW_PREFIX = re.compile(rb"(?:^|[^\w\x80-\xff])(?:u8|[uUL])?R\Z")
 _RAW_OPENER = re.compile(rb'"([^ ()\\\t\v\f\n"]{0,16})\(')
 _NUMBER = re.compile(rb"\.?[0-9]")
-_WORD_BYTES = frozenset(byte for byte in range(256) if re.match(rb"[\w.'\x80-\xff]", bytes([byte])))
+_WORD_BYTES = frozenset(
+    b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.'" + bytes(range(128, 256))
+)
 _DIRECTIVE = re.compile(
     _GAP
     + rb"(?:(?P<include>include_next|include|import)"

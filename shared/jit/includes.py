@@ -81,9 +81,10 @@ class IncludeParser:
             return known.tree
         walk = _Walk(self._dirs, self._prefixes, self._files)
         tree = walk.run(source)
-        if len(self._trees) >= _MAX_TREES:
-            self._trees.clear()
-        self._trees[source] = _Remembered(tree, walk.looked_at())
+        if walk.beyond_doubt():
+            if len(self._trees) >= _MAX_TREES:
+                self._trees.clear()
+            self._trees[source] = _Remembered(tree, walk.looked_at())
         return tree
 
 
@@ -135,6 +136,10 @@ class _Walk:
         return IncludeTree(
             total.hexdigest(), tuple(TrackedInclude(n, Path(p), sha) for n, p, sha in tracked)
         )
+
+    def beyond_doubt(self) -> bool:
+        """Whether every header was old enough when it was read for its stat to prove anything."""
+        return all(read.trusted for _, read, _ in self.nodes.values())
 
     def looked_at(self) -> tuple[tuple[str, tuple[int, ...] | None], ...]:
         """Every path of this parse with what it was when it was read."""

@@ -1,5 +1,4 @@
-"""Tensors on torch device `npu` without torch_npu, for tests of the npu target (architecture.md
-section 7).
+"""Tensors on torch device `npu` without torch_npu, for tests (architecture.md section 7).
 
 The bytes of such a tensor lie in a host tensor, so that the ACL stand-in can run kernels on them:
 `data_ptr()` is a host address. Arithmetic of torch runs on the host tensor. Operands on different
@@ -11,7 +10,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import cache
 from typing import Any, cast
 
 import torch
@@ -35,6 +33,8 @@ class NpuStream:
 
 class NpuModule:
     """What `torch.npu` offers here: one device, and a current stream of each thread."""
+
+    is_stand_in = True
 
     def __init__(self) -> None:
         self._current = threading.local()
@@ -131,15 +131,25 @@ class NpuTensor(torch.Tensor):
 
 
 def to_npu(host: torch.Tensor) -> NpuTensor:
-    """Returns a tensor on device `npu` that shares its bytes with a contiguous or strided host
-    tensor.
-    """
+    """Returns a tensor on device `npu` that shares the bytes of a host tensor."""
     return NpuTensor(host)
 
 
-@cache
 def register_npu_device() -> NpuModule:
-    """Gives this process the torch device `npu`; a second call changes nothing."""
+    """Gives this process the torch device `npu`; a second call changes nothing.
+
+    Raises:
+        RuntimeError: torch has a real device `npu`.
+    """
+    existing = getattr(torch, _DEVICE, None)
+    if existing is None:
+        return _register()
+    if not getattr(existing, "is_stand_in", False):
+        raise RuntimeError("torch_npu is loaded, so device npu is real; run this test without it")
+    return cast(NpuModule, existing)  # of this copy of the shared code, or of another component's
+
+
+def _register() -> NpuModule:
     from torch.utils import backend_registration
 
     module = NpuModule()
@@ -168,18 +178,27 @@ def _check_devices(func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) 
     if func._schema.name in _CROSSING:
         return
     for value in tree_flatten((args, dict(kwargs)))[0]:
-        on_host = isinstance(value, torch.Tensor) and not isinstance(value, NpuTensor)
-        if on_host and value.dim() > 0:
+        if _is_plain(value) and value.dim() > 0:
             raise RuntimeError(
                 "Expected all tensors to be on the same device, but found at least two devices, "
                 f"npu:0 and {value.device}! ({func._schema.name})"
             )
 
 
+def _is_plain(value: object) -> bool:
+    return isinstance(value, torch.Tensor) and _host_of(value) is None
+
+
+def _host_of(value: object) -> torch.Tensor | None:
+    """The host tensor of an npu tensor; each copy of the shared code has a class of its own."""
+    host = getattr(value, "host", None)
+    return host if isinstance(host, torch.Tensor) else None
+
+
 def _unwrap(value: Any) -> Any:
-    return value.host if isinstance(value, NpuTensor) else value
+    host = _host_of(value)
+    return value if host is None else host
 
 
 def _wrap(value: Any) -> Any:
-    plain = isinstance(value, torch.Tensor) and not isinstance(value, NpuTensor)
-    return NpuTensor(value) if plain else value
+    return NpuTensor(value) if _is_plain(value) else value

@@ -1,8 +1,9 @@
 """Throughput of the emulated BF16 GEMM next to torch, and memory high-water (issue text, "Speed").
 
-Method: every variant runs in this process with the same number of threads, calls of all variants
-alternate round by round, and the best round counts, so that a busy machine slows all alike. The kernel
-is compiled and loaded before timing. Ratios are ours / torch, higher is better. One CSV row a variant.
+Method: every variant runs in this process with the same number of threads; calls of all variants
+alternate round by round, and the best round counts, so that a busy machine slows all alike. The
+kernel is compiled and loaded before timing. Ratios are ours / torch, higher is better. One CSV row
+a variant.
 
 Run: python benchmarks/bench_bf16_gemm.py [--csv results/bf16_gemm.csv] [--rounds 5] [--threads 1]
 """
@@ -25,6 +26,7 @@ import deep_gemm
 
 SHAPES = ((1024, 1024, 1024), (4096, 4096, 1024))
 ISAS = ("best", "generic")
+SMOKE_SHAPES = ((64, 64, 64),)
 MEMORY_SHAPE = (4096, 4096, 4096)
 
 
@@ -78,10 +80,12 @@ def best_seconds(calls: list[Callable[[], object]], rounds: int) -> list[float]:
     return best
 
 
-def throughput(rounds: int, isas: tuple[str, ...], table: CsvTable) -> None:
+def throughput(
+    shapes: tuple[tuple[int, int, int], ...], rounds: int, isas: tuple[str, ...], table: CsvTable
+) -> None:
     """GFLOP/s of all variants on all shapes."""
     chosen = variants(isas)
-    for m, n, k in SHAPES:
+    for m, n, k in shapes:
         a, b = torch.randn(m, k).bfloat16(), torch.randn(n, k).bfloat16()
         seconds = best_seconds([item.prepare(a, b) for item in chosen], rounds)
         rates = [2 * m * n * k / value / 1e9 for value in seconds]
@@ -133,8 +137,14 @@ def memory(threads: int, table: CsvTable) -> None:
 @click.option("--threads", type=int, help="Threads of torch and of the emulator (torch's own).")
 @click.option("--isa", "isas", multiple=True, default=ISAS, show_default=True)
 @click.option("--memory/--no-memory", "with_memory", default=True, help="Measure memory too.")
+@click.option("--smoke", is_flag=True, help="One tiny shape, to try the program itself.")
 def main(
-    path: Path | None, rounds: int, threads: int | None, isas: tuple[str, ...], with_memory: bool
+    path: Path | None,
+    rounds: int,
+    threads: int | None,
+    isas: tuple[str, ...],
+    with_memory: bool,
+    smoke: bool,
 ) -> None:
     """Measure, print a table, and write CSV rows."""
     if threads is not None:
@@ -142,7 +152,7 @@ def main(
     command = shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]])
     columns = ("shape", "variant", "ms", "gflops", "of_torch_fp32", "of_torch_bf16", "mb")
     table = CsvTable(columns, command)
-    throughput(rounds, isas, table)
+    throughput(SMOKE_SHAPES if smoke else SHAPES, rounds, isas, table)
     if with_memory:
         memory(torch.get_num_threads(), table)
     title = f"bf16 GEMM on the CPU, {torch.get_num_threads()} thread(s), {machine()}"

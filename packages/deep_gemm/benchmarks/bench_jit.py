@@ -1,6 +1,6 @@
 """Host costs: import, runtime build, cold compile, disk hit, repeated call (issue text, "Speed").
 
-Each step runs in fresh processes; the best of `--repeat` counts, except for the two builds that happen
+Each step runs in fresh processes; the best of `--repeat` counts, except for the builds that happen
 once per machine. Times of children are taken inside them, after importing torch. The repeated call
 replaces the launch by an empty function. One CSV row a step, with the limit it is meant to keep.
 

@@ -70,9 +70,7 @@ def main(device: str) -> None:
     """Run both shapes and print the report."""
     where = "the emulator" if device == "cpu" else "the NPU"
     console = Console(width=110)
-    console.print(
-        f"deep_gemm {deep_gemm.__version__} on {where}; sources: {deep_gemm.get_library_root_path()}"
-    )
+    console.print(f"deep_gemm {deep_gemm.__version__} on {where}")
     table = Table(title="d = a @ b.T in bf16")
     for header in (
         "shape", "diff to\nfloat64", "error /\nbound", "first\ncall ms", "repeat\nms",

@@ -1,7 +1,4 @@
-"""A kernel of one's own on numpy arrays: y = factor * x, 32 blocks (deep_jit.md section 19).
-
-python packages/deep_jit/examples/00_scale.py
-"""
+"""A kernel of one's own on numpy arrays: y = factor * x, 32 blocks (deep_jit.md section 19)."""
 
 from pathlib import Path
 
@@ -23,7 +20,8 @@ __simd_vf__ inline void scale(__ubuf__ float* tile, float factor, uint32_t n) {
     }
 }
 
-__global__ __vector__ void scale_kernel(__gm__ float* y, __gm__ float* x, float factor, uint32_t n) {
+__global__ __vector__ void scale_kernel(__gm__ float* y, __gm__ float* x, float factor,
+                                        uint32_t n) {
     __ubuf__ float tile[1024];
     asc_copy_gm2ub(tile, x + block_idx * n, n * sizeof(float));
     asc_sync();

@@ -1,7 +1,8 @@
 """Source pass: Ascend C text -> text for a host compiler and the emulator (emulator.md section 1).
 
-One module per rewrite: `arrays`, `bases`, `loops`, `roles`, `launches`, `kernels`; `scan` and
-`scopes` are the lexing they share, `tree` follows quoted includes.
+One module per rewrite: `arrays`, `bases`, `loops`, `roles`, `launches`, `vector_calls`; `kernels`
+lists the entry points, `scan`, `scopes`, `functions` and `declarations` are the parsing they share,
+`tree` follows quoted includes.
 """
 
 from __future__ import annotations

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from .functions import function_heads
 from .scan import Source, normalised, skip_blanks
 
 __all__ = [
@@ -23,13 +24,7 @@ __all__ = [
 Roles = tuple[int, int]
 """Cube and vector cores of one block, for example (1, 2)."""
 
-_GLOBAL = re.compile(r"__global__\b")
-_BOUNDARY = re.compile(r"[;{}]")
 _MIX = re.compile(r"\b__mix__\s*\(\s*(\d+)\s*,\s*(\d+)\s*\)")
-_WITH_ARGUMENTS = re.compile(
-    r"\b(?:__mix__|__schedmode__|__launch_bounds__|__attribute__|alignas|decltype)\s*$"
-)
-_CALLABLE_NAME = re.compile(r"([A-Za-z_]\w*)\s*$")
 _ADDRESS = re.compile(r"reinterpret_cast\s*<\s*(?:const\s+)?void\s*\*\s*>\s*\(\s*&")
 _CUBE_CALL = re.compile(r"\basc_(?:mmad|fill_l1|copy_(?:gm2l1|l12|l0c2))")
 _VECTOR_CALL = re.compile(
@@ -45,17 +40,6 @@ class KernelDecl:
     expression: str
     num_aic: int
     num_aiv: int
-
-
-@dataclass(frozen=True)
-class _Head:
-    """One function declared with `__global__`."""
-
-    name: str
-    position: int
-    roles: Roles | None
-    template: bool
-    definition: bool
 
 
 def last_component(expression: str) -> str:
@@ -77,9 +61,10 @@ def declared_roles(sources: Iterable[Source]) -> dict[str, Roles]:
     found: dict[str, Roles] = {}
     unqualified: dict[str, str] = {}
     for source in sources:
-        for head in _heads(source):
-            if head.roles is not None:
-                found.setdefault(head.name, head.roles)
+        for head in function_heads(source, "__global__"):
+            cores = _roles(head.qualifiers)
+            if cores is not None:
+                found.setdefault(head.name, cores)
             else:
                 unqualified[head.name] = unqualified.get(head.name, "") + source.code
     for name, code in unqualified.items():
@@ -95,8 +80,9 @@ def collect_kernels(source: Source, roles: dict[str, Roles]) -> tuple[KernelDecl
         roles: result of `declared_roles` over the root and its headers.
     """
     found: dict[str, KernelDecl] = {}
-    for head in _heads(source):
-        if head.definition and not head.template:
+    for head in function_heads(source, "__global__"):
+        defined = source.code[skip_blanks(source.code, head.end + 1) :][:1] == "{"
+        if defined and not _IS_TEMPLATE.search(head.qualifiers):
             expression = source.scopes.qualified(head.position, head.name)
             found.setdefault(expression, KernelDecl(expression, *roles[head.name]))
     for expression in _instances(source):
@@ -117,48 +103,6 @@ def _instances(source: Source) -> Iterable[str]:
         expression = normalised(code[match.end() : closing]) if closing >= 0 else ""
         if re.fullmatch(r"[\w:]+(?:\s*<.*>)?", expression):
             yield expression
-
-
-def _heads(source: Source) -> Iterable[_Head]:
-    code = source.code
-    for match in _GLOBAL.finditer(code):
-        opening = _parameters(source, match.end())
-        if opening < 0:
-            continue
-        name = _CALLABLE_NAME.search(code, match.end(), opening)
-        closing = source.closing(opening)
-        if name is None or closing < 0:
-            continue
-        start = max(
-            (
-                b.end()
-                for b in _BOUNDARY.finditer(code, max(0, match.start() - 2000), match.start())
-            ),
-            default=0,
-        )
-        qualifiers = code[start : name.start()]
-        yield _Head(
-            name=name.group(1),
-            position=match.start(),
-            roles=_roles(qualifiers),
-            template=bool(_IS_TEMPLATE.search(qualifiers)),
-            definition=code[skip_blanks(code, closing + 1) :][:1] == "{",
-        )
-
-
-def _parameters(source: Source, position: int) -> int:
-    """Returns the `(` of the parameter list behind the qualifiers, or -1."""
-    code = source.code
-    at = position
-    while (opening := code.find("(", at)) >= 0:
-        if _BOUNDARY.search(code, at, opening):
-            return -1
-        if not _WITH_ARGUMENTS.search(code, max(position, opening - 40), opening):
-            return opening
-        at = source.closing(opening) + 1
-        if at <= 0:
-            return -1
-    return -1
 
 
 def _roles(qualifiers: str) -> Roles | None:

@@ -7,7 +7,7 @@ One text in, one text out, same lines (emulator.md sections 1 and 2). The rewrit
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from .arrays import rewrite_arrays
@@ -19,10 +19,18 @@ from .names import rewrite_uses
 from .roles import rewrite_roles
 from .scan import Edits, Source
 from .spaces import SPACES
+from .vector_calls import rewrite_vector_calls, vector_functions
 
 __all__ = ["RewriteResult", "rewrite", "rewrite_headers"]
 
-_MARKS = ("<<<", "_IS_AI", "_IS_NOT_AI", "while", *(f"__{space}__" for space in SPACES))
+_MARKS = (
+    "<<<",
+    "__simd_vf__",
+    "_IS_AI",
+    "_IS_NOT_AI",
+    "while",
+    *(f"__{space}__" for space in SPACES),
+)
 _ENDLESS = re.compile(r"for\s*\((?:[^;]*;\s*;|\s*;[^;]*;\s*\))")
 
 
@@ -42,10 +50,18 @@ class RewriteResult:
 
 
 @dataclass(frozen=True)
+class _Known:
+    """What the texts of one build tell each other."""
+
+    names: Mapping[str, str]
+    roles: dict[str, Roles]
+    vector_functions: frozenset[str]
+
+
+@dataclass(frozen=True)
 class _Body:
     text: str
-    changed: bool
-    launches: int
+    includes: tuple[str, ...] = ()
 
 
 def rewrite(
@@ -70,15 +86,12 @@ def rewrite(
     source = Source(text, path)
     headers = [Source(header, name) for name, header in (header_texts or {}).items()]
     notes: list[str] = []
-    names = _file_scope_names(headers)
-    roles = _roles([source, *headers])
-    body = _rewrite_body(source, names, roles, notes)
+    known = _collect(headers, [source])
+    body = _rewrite_body(source, known, notes)
     kernels: tuple[KernelDecl, ...] = ()
     if not program and ("__global__" in text or "reinterpret_cast" in text):
-        kernels = collect_kernels(source, roles)
-    includes = ["source_pass"] if body.changed else []
-    includes += ["program"] if body.launches else []
-    includes += ["entry"] if kernels else []
+        kernels = collect_kernels(source, known.roles)
+    includes = (*body.includes, *(("entry",) if kernels else ()))
     if not includes:
         return RewriteResult(text, (), tuple(notes))
     return RewriteResult(
@@ -97,16 +110,13 @@ def rewrite_headers(header_texts: Mapping[str, str], *, always: bool = False) ->
         always: return all even if none needs a change.
     """
     sources = [Source(text, name) for name, text in header_texts.items()]
-    names = _file_scope_names(sources)
-    roles = _roles(sources)
+    known = _collect(sources)
     rewritten = {}
     changed = False
     for source in sources:
-        body = _rewrite_body(source, names, roles, [])
-        changed = changed or body.changed
-        includes = ["source_pass"] if body.changed else []
-        includes += ["program"] if body.launches else []
-        rewritten[source.path] = _prologue(includes, source.path) + body.text
+        body = _rewrite_body(source, known, [])
+        changed = changed or bool(body.includes)
+        rewritten[source.path] = _prologue(body.includes, source.path) + body.text
     return rewritten if changed or always else {}
 
 
@@ -115,25 +125,25 @@ def _concerned(text: str) -> bool:
     return any(mark in text for mark in _MARKS) or bool(_ENDLESS.search(text))
 
 
-def _rewrite_body(
-    source: Source, names: Mapping[str, str], roles: Mapping[str, Roles], notes: list[str]
-) -> _Body:
-    if not names and not _concerned(source.text):
-        return _Body(source.text, False, 0)
+def _rewrite_body(source: Source, known: _Known, notes: list[str]) -> _Body:
+    if not known.names and not known.vector_functions and not _concerned(source.text):
+        return _Body(source.text)
     edits = Edits()
     own: dict[str, str] = {}
     rewrite_roles(source, edits)
     rewrite_arrays(source, edits, own, notes)
     rewrite_bases(source, edits, own)
     rewrite_loops(source, edits)
-    launches = rewrite_launches(source, roles, edits)
-    rewrite_uses(source, edits, {**names, **own})
+    launches = rewrite_launches(source, known.roles, edits)
+    calls = rewrite_vector_calls(source, known.vector_functions, edits)
+    rewrite_uses(source, edits, {**known.names, **own})
     if not edits.items:
-        return _Body(source.text, False, 0)
-    return _Body(edits.apply(source.text), True, launches)
+        return _Body(source.text)
+    includes = ("source_pass", *(("program",) if launches else ()))
+    return _Body(edits.apply(source.text), (*includes, *(("vector_direct",) if calls else ())))
 
 
-def _file_scope_names(headers: list[Source]) -> dict[str, str]:
+def _file_scope_names(headers: Sequence[Source]) -> dict[str, str]:
     names: dict[str, str] = {}
     for header in headers:
         if _concerned(header.text):
@@ -142,11 +152,16 @@ def _file_scope_names(headers: list[Source]) -> dict[str, str]:
     return names
 
 
-def _roles(sources: list[Source]) -> dict[str, Roles]:
-    return declared_roles(source for source in sources if "__global__" in source.text)
+def _collect(headers: Sequence[Source], roots: Sequence[Source] = ()) -> _Known:
+    sources = [*roots, *headers]
+    return _Known(
+        names=_file_scope_names(headers),
+        roles=declared_roles(source for source in sources if "__global__" in source.text),
+        vector_functions=vector_functions(sources),
+    )
 
 
-def _prologue(includes: list[str], path: str) -> str:
+def _prologue(includes: Sequence[str], path: str) -> str:
     name = path.replace("\\", "\\\\").replace('"', '\\"')
     lines = [f'#include "asc_emu/{include}.hpp"' for include in includes]
     return "\n".join([*lines, f'#line 1 "{name}"', ""])

@@ -1,6 +1,4 @@
-"""Compiles the stand-in for `libascendcl.so` (architecture.md section 7); its sources are in
-`acl/`.
-"""
+"""Compiles the stand-in for `libascendcl.so` from `acl/` (architecture.md section 7)."""
 
 from __future__ import annotations
 

@@ -1,19 +1,17 @@
-"""Compiles a kernel source for the emulator from a bisheng command line (architecture.md section
-7).
-"""
+"""Compiles for the emulator what a bisheng command line asks (architecture.md section 7)."""
 
 from __future__ import annotations
 
-import json
 import os
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from ...jit.backends.base import KernelInfo
+from ..._component import native
 from ...jit.backends.cpu import CpuBackend
 from ...jit.config import Config
-from ...jit.entry import META
 from ...jit.env import Env
 from ...jit.options import CpuCompilerOptions
 from ...jit.runtime import Runtime
@@ -22,12 +20,21 @@ __all__ = ["EmulatedBuild", "build_for_emulator", "cpu_options", "tracked_prefix
 
 
 @dataclass(frozen=True)
+class EmulatedKernel:
+    """A kernel as a device binary names it: by its mangled name."""
+
+    symbol: str
+    num_aic: int
+    num_aiv: int
+
+
+@dataclass(frozen=True)
 class EmulatedBuild:
     """A kernel object of target cpu, its kernels in table order, and the runtime it needs."""
 
     object: Path
     runtime: Path
-    kernels: tuple[KernelInfo, ...]
+    kernels: tuple[EmulatedKernel, ...]
 
 
 def build_for_emulator(text: str, argv: Sequence[str], cache_dir: Path) -> EmulatedBuild:
@@ -45,9 +52,15 @@ def build_for_emulator(text: str, argv: Sequence[str], cache_dir: Path) -> Emula
     )
     backend = CpuBackend(Env("DJ"))
     folder = Runtime(config, backend).compile_without_load("stand_in", text, cpu_options(argv))
-    meta = json.loads((folder / META).read_text())
-    kernels = tuple(KernelInfo.from_json(values) for values in meta["kernel"]["kernels"])
-    return EmulatedBuild(folder / backend.binary_name, backend.prepare(), kernels)
+    binary, library = folder / backend.binary_name, backend.prepare()
+    native().load_runtime(str(library))
+    kernels = tuple(_kernel(entry) for entry in native().inspect(str(binary)))
+    return EmulatedBuild(binary, library, kernels)
+
+
+def _kernel(entry: Mapping[str, Any]) -> EmulatedKernel:
+    symbol = entry["symbol"] or re.sub(r"\W+", "_", entry["name"])
+    return EmulatedKernel(symbol, entry["num_aic"], entry["num_aiv"])
 
 
 def cpu_options(argv: Sequence[str]) -> CpuCompilerOptions:

@@ -39,9 +39,7 @@ class _Kernel:
 
 
 def named_object(text: str) -> bytes:
-    """Returns an AICore object that only names the kernels of a source; they can be launched, not
-    run.
-    """
+    """Returns an AICore object that only names kernels; they can be launched, not run."""
     kernels = [_kernel(words, name) for words, name in _declared(text, "__global__")]
     return write_elf(_records(kernels))
 
@@ -67,7 +65,7 @@ def emulated_object(text: str, argv: Sequence[str], cache_dir: Path) -> bytes:
     from .emulated_build import build_for_emulator
 
     build = build_for_emulator(text, argv, cache_dir)
-    kernels = [_Kernel(k.name, k.num_aic, k.num_aiv) for k in build.kernels]
+    kernels = [_Kernel(k.symbol, k.num_aic, k.num_aiv) for k in build.kernels]
     extra = [
         Section(".stand_in.object", build.object.read_bytes()),
         Section(".stand_in.runtime", str(build.runtime).encode()),

@@ -1,4 +1,4 @@
-"""Launching kernels in the emulator: faults, limits, threads, forks, files (deep_jit.md section 20)."""
+"""Launching in the emulator: faults, limits, threads, forks, files (deep_jit.md section 20)."""
 
 from __future__ import annotations
 
@@ -176,7 +176,7 @@ def test_two_instruction_sets_in_one_process(build, make_backend):
     generic.run(out, 1)  # finds its runtime outside the context
     assert out[0] == 2
     assert (
-        any("-march=x86-64" == word for word in generic.result.commands[0])
+        any(word == "-march=x86-64" for word in generic.result.commands[0])
         or os.uname().machine != "x86_64"
     )
 
@@ -226,3 +226,12 @@ def test_unload_is_idempotent(build, launch_options):
     kernel.unload()
     with pytest.raises(LaunchError, match="kernel must be loaded before launch"):
         kernel.launch(bytes(16), launch_options)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("clang++") is None, reason="needs clang++ >= 14 on PATH")
+def test_clang_builds_and_runs_kernels(build, make_backend):
+    backend = make_backend(TT_JIT_HOST_COMPILER="clang++")
+    out = np.zeros(1, np.int32)
+    build(ADD, backend=backend).run(out, 4)
+    assert out[0] == 4

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+
 from deep_jit._shared.tests.emulator import mmad_reference as ref
 from deep_jit._shared.tests.emulator.mmad_native import Numerics, Problem
 
@@ -84,7 +85,9 @@ def operand(rng: np.random.Generator, name: str, shape: tuple[int, int], kind: s
     if kind == "any" or fmt.bits == 4 or name == "i8":
         return rng.integers(0, 1 << fmt.bits, shape, dtype=np.uint64).astype(fmt.code_dtype)
     if fmt.bits == 8:
-        finite = np.flatnonzero(np.isfinite(ref.FORMATS[name].decode(np.arange(256, dtype=np.uint8))))
+        finite = np.flatnonzero(
+            np.isfinite(ref.FORMATS[name].decode(np.arange(256, dtype=np.uint8)))
+        )
         return rng.choice(finite, shape).astype(np.uint8)
     values = rng.standard_normal(shape).astype(np.float32)
     if name == "f32":

@@ -6,33 +6,33 @@ The build uses the runtime's own flags (emulator.md section 2), without the rest
 from __future__ import annotations
 
 import ctypes
+import hashlib
 import platform
 import shutil
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-import numpy.typing as npt
-
 NUMERICS = Path(__file__).resolve().parents[2] / "native" / "runtime" / "numerics"
 SHIM = Path(__file__).resolve().parent / "mmad_shim.cpp"
 FLAGS = (
-    "-std=c++20 -O2 -fPIC -fno-strict-aliasing -fno-math-errno -ffp-contract=off"
-    " -fno-gnu-unique -Wall -Wextra -Werror"
-).split()
-
-Bytes = npt.NDArray[np.uint8]
+    *("-std=c++20", "-O2", "-fPIC", "-fno-strict-aliasing", "-fno-math-errno"),
+    *("-ffp-contract=off", "-fno-gnu-unique", "-Wall", "-Wextra", "-Werror", f"-I{NUMERICS}"),
+)
 
 
 @dataclass(frozen=True)
 class Isa:
-    """One way to compile the kernels: flags, and the CPU features a host needs to run them."""
+    """One way to compile the kernels: flags, and the CPU features a host needs to run them.
+
+    `unit_flags` are for fast_units.cpp alone, the one file that differs between the fast units.
+    """
 
     name: str
     reported: str
     flags: tuple[str, ...]
-    features: frozenset[str]
+    features: frozenset[str] = frozenset()
+    unit_flags: tuple[str, ...] = ()
 
     def missing(self) -> frozenset[str]:
         """Features that this host lacks."""
@@ -48,28 +48,31 @@ def host_features() -> frozenset[str]:
 
 
 _V4 = frozenset({"avx512f", "avx512bw", "avx512dq", "avx512vl"})
+_V4_FLAGS = ("-march=x86-64-v4",)
 _X86 = (
-    Isa("generic", "generic", ("-march=x86-64",), frozenset()),
+    Isa("generic", "generic", ("-march=x86-64",)),
     Isa("avx2", "avx2", ("-march=x86-64-v3",), frozenset({"avx2", "fma"})),
-    Isa("avx512", "avx512", ("-march=x86-64-v4",), _V4),
+    Isa("avx512", "avx512", _V4_FLAGS, _V4),
     Isa(
         "avx512-bf16",
         "avx512",
-        ("-march=x86-64-v4", "-mavx512bf16", "-DASC_EMU_FORCE_BF16_DOT"),
+        _V4_FLAGS,
         _V4 | {"avx512_bf16"},
+        ("-mavx512bf16", "-DASC_EMU_FORCE_BF16_DOT"),
     ),
     Isa(
         "amx-bf16",
         "avx512",
-        ("-march=x86-64-v4", "-mamx-tile", "-mamx-bf16"),
+        _V4_FLAGS,
         _V4 | {"amx_tile", "amx_bf16"},
+        ("-mamx-tile", "-mamx-bf16"),
     ),
 )
 _AARCH64 = (
-    Isa("generic", "generic", ("-DASC_EMU_ISA_GENERIC",), frozenset()),
-    Isa("neon", "neon", (), frozenset()),
+    Isa("generic", "generic", ("-DASC_EMU_ISA_GENERIC",)),
+    Isa("neon", "neon", ()),
 )
-_OTHER = (Isa("generic", "generic", (), frozenset()),)
+_OTHER = (Isa("generic", "generic", ()),)
 ISAS = {"x86_64": _X86, "aarch64": _AARCH64}.get(platform.machine(), _OTHER)
 
 
@@ -97,18 +100,35 @@ class Problem(ctypes.Structure):
     )
 
 
+def _compile(source: Path, flags: tuple[str, ...], folder: Path) -> Path:
+    """An object file of `source`, shared by the instruction sets that use the same flags."""
+    digest = hashlib.sha256(" ".join(flags).encode()).hexdigest()[:12]
+    target = folder / f"{source.stem}-{digest}.o"
+    if not target.exists():
+        subprocess.run(
+            [_compiler(), *FLAGS, *flags, "-c", str(source), "-o", str(target)], check=True
+        )
+    return target
+
+
+def _compiler() -> str:
+    found = shutil.which("c++") or shutil.which("g++")
+    if found is None:
+        raise RuntimeError("the tests need a C++20 compiler named c++ or g++ on PATH")
+    return found
+
+
 class Numerics:
     """The compiled kernels of one instruction set."""
 
     def __init__(self, isa: Isa, folder: Path) -> None:
         """Builds the library in `folder` and loads it."""
-        compiler = shutil.which("c++") or shutil.which("g++")
-        if compiler is None:
-            raise RuntimeError("the tests need a C++20 compiler named c++ or g++ on PATH")
+        objects = []
+        for source in (SHIM, *sorted(NUMERICS.glob("*.cpp"))):
+            unit_flags = isa.unit_flags if source.name == "fast_units.cpp" else ()
+            objects.append(str(_compile(source, (*isa.flags, *unit_flags), folder)))
         library = folder / f"mmad-{isa.name}.so"
-        sources = [str(path) for path in sorted(NUMERICS.glob("*.cpp"))]
-        command = [compiler, *FLAGS, *isa.flags, f"-I{NUMERICS}", "-shared", str(SHIM), *sources]
-        subprocess.run([*command, "-o", str(library)], check=True)
+        subprocess.run([_compiler(), "-shared", *objects, "-o", str(library)], check=True)
         self.isa = isa
         self._library = ctypes.CDLL(str(library))
         self._library.shim_isa_name.restype = ctypes.c_char_p

@@ -9,6 +9,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from deep_jit._shared.tests.emulator import mmad_reference as ref
 from deep_jit._shared.tests.emulator.mmad_case import (
     ALL_PAIRS,
@@ -22,8 +25,6 @@ from deep_jit._shared.tests.emulator.mmad_case import (
     run,
 )
 from deep_jit._shared.tests.emulator.mmad_native import ISAS, Numerics
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 EXACT_ISAS = [isa.name for isa in ISAS if isa.name not in ("avx512-bf16", "amx-bf16")]
 FAST_ISAS = [isa.name for isa in ISAS if isa.name in ("avx512-bf16", "amx-bf16")]
@@ -104,7 +105,9 @@ finite = any_float.map(lambda one: one[0]).filter(math.isfinite)
 
 @settings(max_examples=300, deadline=None)
 @given(finite, finite, finite, st.booleans())
-def test_reference_step_is_a_correctly_rounded_fma(a: float, b: float, c: float, near: bool) -> None:
+def test_reference_step_is_a_correctly_rounded_fma(
+    a: float, b: float, c: float, near: bool
+) -> None:
     if near and math.isfinite(a * b) and a * b != 0:  # cancellation: c close to -a * b
         c = float(np.float32(np.clip(-a * b, -3e38, 3e38)))
     got = ref.fma(np.array([a]), np.array([b]), np.array([c], np.float32))[0]

@@ -82,6 +82,21 @@ def test_recent_files_are_read_again(write: Write, parser: IncludeParser) -> Non
     assert digest(parser, "#include <lib/a.hpp>\n") != before
 
 
+def test_an_unchanged_tree_is_not_scanned_again(
+    write: Write, parser: IncludeParser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write("lib/a.hpp", "#include <lib/b.hpp>\n")
+    write("lib/b.hpp", "")
+    text = "#include <lib/a.hpp>\n"
+    tree = parser.parse(text.encode())
+    with monkeypatch.context() as patch:
+        patch.setattr("deep_jit._shared.jit.includes.find_directives", None)
+        assert parser.parse(text.encode()) is tree
+    path.unlink()
+    with pytest.raises(IncludeError, match="failed to open: lib/a.hpp"):
+        parser.parse(text.encode())
+
+
 def test_files_from_the_future_are_read_again(write: Write, parser: IncludeParser) -> None:
     path = write("lib/a.hpp", "1")
     future = time.time() + 1e6

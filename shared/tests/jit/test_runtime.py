@@ -1,10 +1,11 @@
-"""The runtime in one process: caches, keys, kernel count, launch (deep_jit.md 6-8, 13, 19).
+"""The runtime in one process: caches, keys, kernel count, threads (deep_jit.md 6-8, 13, 19).
 
 Upstream's matrix (section 22), where each row is covered:
-- here: disk + memory cache, increment, metadata, artifact keys, launch validation, mixed args,
-  tracked / untracked include contents, relocated include dir, kernel count, multiple runtimes, arch
-  override in meta, invalid tags, failure cleanup, output validation, dump asm, option matrix,
-  signature bytes, lifecycle, same-key single flight, GIL release
+- here: disk + memory cache, increment, metadata, artifact keys, tracked / untracked include
+  contents, relocated include dir, kernel count, multiple runtimes, arch override in meta, invalid
+  tags, failure cleanup, output validation, dump asm, option matrix, signature bytes, same-key
+  single flight, GIL release
+- test_launch: launch validation, mixed args, lifecycle
 - test_env: environment precedence, bool and int parsing; test_config: configuration errors, device
   counts; test_options: option order, append, mode isolation, timeout default
 - test_process, test_store: file and command helpers, secondary root
@@ -30,17 +31,11 @@ from typing import Any
 import pytest
 
 from deep_jit._shared.jit import (
-    ArgumentError,
     CompileError,
     ConfigError,
     Kernel,
     KernelCountError,
-    LaunchError,
-    LaunchOptionError,
     LaunchOptions,
-    Stream,
-    dry_run,
-    i32,
 )
 from deep_jit._shared.tests.jit.fake_backend import (
     SOURCE,
@@ -298,100 +293,6 @@ def test_dumps(root: Path, compiler_log: Count) -> None:
     assert (other / "asm" / "kernel.s").is_file()
     assert compiler_log() == 2
     assert tmp_is_empty(root)
-
-
-# Launch
-
-
-def test_launch_checks(root: Path) -> None:
-    runtime = make_runtime()
-    kernel = runtime.compile("run", SOURCE)
-    with pytest.raises(ArgumentError, match="kernel must not be null"):
-        runtime.launch(None, ONE)
-    with pytest.raises(ArgumentError, match="got str"):
-        runtime.launch("kernel", ONE)  # type: ignore[arg-type]
-    with pytest.raises(LaunchOptionError, match="Ascend block count must be positive"):
-        kernel({}, None, 1)
-    with pytest.raises(LaunchOptionError, match="num_ubuf_bytes=999999 exceeds .* 262144 bytes"):
-        kernel({"num_blocks": 1, "num_ubuf_bytes": 999999}, None, 1)
-    with pytest.raises(ArgumentError, match="got 1 arguments; the kernel takes 2"):
-        kernel(ONE, None)
-    with pytest.raises(LaunchOptionError, match="stream must be a deep_jit.Stream"):
-        kernel({"num_blocks": 1, "stream": 5}, None, 1)
-    assert kernel.loaded.launches == []  # type: ignore[attr-defined]
-
-
-def test_payload(root: Path) -> None:
-    kernel = make_runtime().compile("run", SOURCE)
-    kernel(ONE, None, 258)
-    kernel.launch({"num_blocks": 3, "stream": None}, None, i32(258))
-    payload = bytes(8) + (258).to_bytes(8, "little")
-    assert [launch[0] for launch in kernel.loaded.launches] == [payload] * 2  # type: ignore[attr-defined]
-
-
-def test_signature_argument(root: Path) -> None:
-    runtime = make_runtime()
-    kernel = runtime.compile("run", SOURCE, signature="float*, int64_t")
-    kernel(ONE, None, 1 << 40)
-    assert kernel is not runtime.compile("run", SOURCE)
-
-
-def test_lifecycle(root: Path, compiler_log: Count) -> None:
-    runtime = make_runtime()
-    kernel = runtime.compile("run", SOURCE)
-    loaded: Any = kernel.loaded
-    kernel.unload()
-    kernel.unload()
-    assert loaded.unloads == 1
-    with pytest.raises(LaunchError, match="kernel must be loaded before launch"):
-        kernel(ONE, None, 1)
-    fresh = runtime.compile("run", SOURCE)
-    assert fresh is not kernel
-    fresh(ONE, None, 1)
-    assert compiler_log() == 1
-
-
-def test_a_failing_kernel_is_named(root: Path) -> None:
-    runtime = make_runtime()
-    kernel = runtime.compile("bad_tag", SOURCE + "// fails_at_launch\n")
-    with pytest.raises(LaunchError, match=r"kernel void run\(.*\) \(tag bad_tag\): block 3 read"):
-        kernel(ONE, None, 1)
-    stream = Stream()
-    kernel({"num_blocks": 1, "stream": stream}, None, 1)
-    with pytest.raises(LaunchError, match=r"\(tag bad_tag\): block 3 read address 0"):
-        stream.synchronize()
-
-
-def test_async_launch(root: Path) -> None:
-    backend = FakeBackend()
-    gate = threading.Event()
-    backend.on_launch = lambda: gate.wait(10) and None
-    runtime = make_runtime(backend, async_launch=True)
-    kernel = runtime.compile("run", SOURCE)
-    kernel(ONE, None, 1)
-    assert kernel.loaded.launches == []  # type: ignore[attr-defined]
-    gate.set()
-    runtime.synchronize()
-    assert runtime.stats.launches == 1
-
-
-def test_dry_run(root: Path, compiler_log: Count) -> None:
-    backend = FakeBackend()
-    runtime = make_runtime(backend)
-    loaded = runtime.compile("run", source_of(2))
-    with dry_run():
-        stub = runtime.compile("run", SOURCE)
-        stub(ONE, "anything", "goes")
-        loaded(ONE)
-        runtime.launch(None, ONE)
-    assert isinstance(stub, Kernel)
-    assert stub.artifact.is_dir()
-    assert len(backend.loads) == 1
-    assert loaded.loaded.launches == []  # type: ignore[attr-defined]
-    with pytest.raises(LaunchError, match="kernel must be loaded before launch"):
-        stub(ONE, None, 1)
-    assert runtime.compile("run", SOURCE) is not stub
-    assert compiler_log() == 2
 
 
 def test_lookup_builds_nothing(root: Path, compiler_log: Count) -> None:

@@ -1,6 +1,4 @@
-"""The ACL calls (deep_jit.md sections 8 and 18): structures, texts of the errors, missing
-libraries.
-"""
+"""The ACL calls (deep_jit.md sections 8, 18 and 21): structures, error texts, libraries."""
 
 from __future__ import annotations
 

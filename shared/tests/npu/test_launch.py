@@ -1,6 +1,4 @@
-"""Launches through ACL (deep_jit.md sections 3, 5.1, 6 and 7): what arrives, streams, faults, life
-cycle.
-"""
+"""Launches through ACL (deep_jit.md sections 3, 5.1, 6 and 7): payload, stream, faults."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Discovery of the Ascend toolkit (deep_jit.md section 10): order, needed parts, texts of the
-errors.
-"""
+"""Discovery of the Ascend toolkit (deep_jit.md section 10): order, parts, error texts."""
 
 from __future__ import annotations
 

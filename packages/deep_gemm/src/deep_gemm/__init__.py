@@ -1,4 +1,4 @@
-"""GEMM kernels for Ascend 950 in Ascend C, compiled at run time; every kernel also runs without an NPU.
+"""GEMM kernels for Ascend 950 in Ascend C, compiled at run time; they also run without an NPU.
 
 Importing this package touches no device and runs no compiler (architecture.md section 4).
 """

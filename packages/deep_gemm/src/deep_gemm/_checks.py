@@ -1,6 +1,6 @@
 """Everything a BF16 GEMM demands of its arguments (deep_gemm.md sections 1.2 and 1.3).
 
-All checks run before anything is compiled, copied or written; a call that raises leaves D as it was.
+All checks run before anything is compiled, copied or written: a call that raises leaves D alone.
 """
 
 from __future__ import annotations

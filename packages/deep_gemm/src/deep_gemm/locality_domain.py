@@ -1,4 +1,4 @@
-"""Locality helpers of the published API; one domain, so all are no-ops (deep_gemm.md section 1.13)."""
+"""Locality helpers of the published API; with one domain all are no-ops (deep_gemm.md 1.13)."""
 
 from __future__ import annotations
 

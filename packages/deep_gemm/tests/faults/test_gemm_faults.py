@@ -121,14 +121,19 @@ def test_cache_root_that_is_a_file(env: dict[str, str], tmp_path: Path) -> None:
     assert (tmp_path / "file").read_text() == "not a directory"
 
 
-def test_corrupted_kernel_is_rebuilt(env: dict[str, str], tmp_path: Path) -> None:
+@pytest.mark.parametrize("damage", ["empty", "truncated", "foreign"])
+def test_corrupted_kernel_is_rebuilt(env: dict[str, str], tmp_path: Path, damage: str) -> None:
     assert run(GOOD, env) == "right"
-    (binary,) = (tmp_path / "cache" / "cache").glob("bf16_gemm.*/kernel.so")
-    binary.chmod(stat.S_IRUSR | stat.S_IWUSR)
-    for damage in (b"", binary.read_bytes()[:1000], b"\x7fELF" + bytes(5000)):
-        binary.write_bytes(damage)
-        assert run(GOOD, env) == "right"
-        (binary,) = (tmp_path / "cache" / "cache").glob("bf16_gemm.*/kernel.so")
+    binaries = list((tmp_path / "cache" / "cache").glob("bf16_gemm.*/kernel.so"))
+    assert binaries
+    for binary in binaries:
+        whole = binary.read_bytes()
+        binary.chmod(stat.S_IRUSR | stat.S_IWUSR)
+        binary.write_bytes(
+            {"empty": b"", "truncated": whole[:1000], "foreign": whole[:64] + bytes(5000)}[damage]
+        )
+    assert run(GOOD, env) == "right"
+    assert any(binary.read_bytes() == whole for binary in binaries)
 
 
 def test_two_processes_race_for_one_kernel(env: dict[str, str], tmp_path: Path) -> None:
@@ -181,19 +186,3 @@ def test_fork_after_use(env: dict[str, str]) -> None:
     print("right")
     """
     assert run(script, env) == "right"
-
-
-def test_read_only_cache_for_another_user(env: dict[str, str], tmp_path: Path) -> None:
-    """A user who may not write the cache still gets results."""
-    if os.getuid() != 0:
-        pytest.skip("needs root, to drop to another user id")
-    root = tmp_path / "cache"
-    root.mkdir()
-    root.chmod(0o755)
-    for folder in (tmp_path, *tmp_path.parents):
-        if not os.access(folder, os.X_OK) or not folder.stat().st_mode & stat.S_IXOTH:
-            pytest.skip(f"{folder} is closed to other users")
-    env |= {"HOME": str(tmp_path), "TMPDIR": "/tmp"}
-    script = "os.setgid(65534); os.setuid(65534)\n" + GOOD
-    assert run(script, env) == "right"
-    assert list(root.iterdir()) == []

@@ -1,8 +1,8 @@
 """Cases of the GEMM sweep: many problems on few kernels (issue text, "GEMM sweep").
 
-A kernel is compiled per block shape, so cases are drawn in families: inside a family sizes vary, but
-only within bands where the search keeps its choice. Few cores (`num_sms`) make small problems run in
-several waves of large blocks. The list is the same in every process.
+A kernel is compiled per block shape, so cases are drawn in families: inside a family sizes vary,
+but only within bands where the search keeps its choice. Few cores (`num_sms`) make small problems
+run in several waves of large blocks. The list is the same in every process.
 """
 
 from __future__ import annotations

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -125,8 +126,22 @@ def test_absent_target_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "/no/such/toolkit" in result["detail"]
 
 
-def test_self_test_on_the_emulator() -> None:
-    assert self_test.run_self_test("cpu")["status"] == "passed"
+def test_self_test_on_both_targets(
+    capsys: pytest.CaptureFixture[str],
+    make_toolkit: Callable[..., StandInToolkit],
+    jit_cache_root: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    toolkit = make_toolkit(emulate=True, cache_dir=str(jit_cache_root))
+    monkeypatch.setenv("ASCEND_HOME_PATH", str(toolkit.home))
+    register_npu_device()
+    status, values = report(capsys)
+    assert status == 0
+    results = values["self_test"].items()
+    assert {target: result["status"] for target, result in results} == {
+        "cpu": "passed",
+        "npu": "passed",
+    }
 
 
 @pytest.mark.parametrize("word", ["--help", "--nonsense"])

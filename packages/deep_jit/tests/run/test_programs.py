@@ -109,6 +109,53 @@ def test_forms_of_launches(tmp_path: Path, capfd: pytest.CaptureFixture[str]) ->
     assert capfd.readouterr().out == "123 123 123 16 2 2 2 2 2 2 "
 
 
+VECTOR_CALL = """\
+#include <cstdio>
+#include "acl/acl.h"
+#include "c_api/asc_simd.h"
+template <class T>
+__simd_vf__ inline void twice(__ubuf__ T* dst, __ubuf__ T* src, uint32_t n) {
+    vector_float value, sum;
+    vector_bool mask = asc_update_mask_b32(n);
+    asc_loadalign(value, src);
+    asc_add(sum, value, value, mask);
+    asc_storealign(dst, sum, mask);
+}
+__global__ __vector__ void k(__gm__ float* data) {
+    asc_init();
+    __ubuf__ float src[64], dst[64];
+    asc_copy_gm2ub_align(src, data, 256);
+    asc_sync_notify(PIPE_MTE2, PIPE_V, EVENT_ID0);
+    asc_sync_wait(PIPE_MTE2, PIPE_V, EVENT_ID0);
+    twice<float>(dst, src, 64);
+    asc_sync_notify(PIPE_V, PIPE_MTE3, EVENT_ID0);
+    asc_sync_wait(PIPE_V, PIPE_MTE3, EVENT_ID0);
+    asc_copy_ub2gm_align(data, dst, 256);
+    asc_sync();
+}
+int main() {
+    void* data;
+    aclrtMalloc(&data, 256, ACL_MEM_MALLOC_HUGE_FIRST);
+    for (int i = 0; i < 64; ++i) static_cast<float*>(data)[i] = i + 1;
+    k<<<1, 0>>>(static_cast<float*>(data));
+    int wrong = 0;
+    for (int i = 0; i < 64; ++i) wrong += static_cast<float*>(data)[i] != 2 * (i + 1);
+    std::printf("%d", wrong);
+    return aclrtSynchronizeDevice();
+}
+"""
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2, 3])
+def test_direct_call_of_a_vector_function_waits_for_its_pipe(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], seed: int
+) -> None:
+    program = write(tmp_path / "vector.asc", VECTOR_CALL)
+    options = {"schedule": "deferred", "seed": seed, "uninitialized": "nan"}
+    assert run_program(program, options=options) == 0
+    assert capfd.readouterr().out == "0"
+
+
 def test_kernels_print(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     program = write(
         tmp_path / "hello.asc",

@@ -24,23 +24,23 @@ constexpr uint8_t param_kind() {
 }
 
 template <class T>
-struct TypeName {
+class TypeName {
+public:
     // "... [with T = int]" holds the name between "T = " and the closing bracket.
     static const char* get() {
         static char name[512];
-        static const bool filled = [] {
-            const char* text = __PRETTY_FUNCTION__;
-            const char* start = std::strstr(text, "T = ");
-            start = start ? start + 4 : text;
-            size_t n = std::strlen(start);
-            while (n && (start[n - 1] == ']' || start[n - 1] == ' ')) --n;
-            if (n >= sizeof(name)) n = sizeof(name) - 1;
-            std::memcpy(name, start, n);
-            name[n] = 0;
-            return true;
-        }();
-        (void)filled;
+        if (name[0] == 0) extract(__PRETTY_FUNCTION__, name, sizeof(name));
         return name;
+    }
+
+private:
+    static void extract(const char* text, char* out, size_t room) {
+        const char* start = std::strstr(text, "T = ");
+        start = start ? start + 4 : text;
+        size_t n = std::strlen(start);
+        while (n && (start[n - 1] == ']' || start[n - 1] == ' ')) --n;
+        if (n >= room) n = room - 1;
+        std::memcpy(out, start, n);
     }
 };
 

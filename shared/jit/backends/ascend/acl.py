@@ -1,9 +1,7 @@
-"""The ACL calls of the npu target: load a binary, find its function, launch, synchronise
-(deep_jit.md sections 5.1, 8, 18).
+"""ACL calls: load, find a function, launch, synchronise (deep_jit.md sections 5.1, 8, 18).
 
 `libascendcl.so` is opened on first use and each call is resolved once. A foreign call through
-ctypes releases the
-interpreter lock and costs about 2 us, so no compiled layer is needed.
+ctypes releases the interpreter lock and costs about 2 us, so no compiled layer is needed.
 """
 
 from __future__ import annotations
@@ -59,9 +57,7 @@ _SIGNATURES: dict[str, tuple[Any, ...]] = {
 
 
 class Acl:
-    """The functions of one opened `libascendcl.so`; every failure is a `LaunchError` with ACL's own
-    words.
-    """
+    """The functions of one `libascendcl.so`; a failure is a `LaunchError` with ACL's words."""
 
     def __init__(self, library: ctypes.CDLL, name: str) -> None:
         self._library = library
@@ -85,9 +81,7 @@ class Acl:
         return handle.value or 0
 
     def load_data(self, data: bytes, options: BinaryLoadOptions) -> int:
-        """Loads a binary from host memory and returns its handle; the caller keeps `data` alive
-        until `unload`.
-        """
+        """Loads a binary from host memory; the caller keeps `data` alive until `unload`."""
         handle = _Handle()
         self._check(
             "aclrtBinaryLoadFromData", data, len(data), ctypes.byref(options), ctypes.byref(handle)
@@ -185,8 +179,7 @@ class Acl:
 
 @cache
 def load_acl(directories: Sequence[Path]) -> Acl:
-    """Opens `libascendcl.so`: the one of this process or of the loader's path, else from the given
-    folders.
+    """Opens `libascendcl.so`: this process's, the loader path's, or one of the given folders.
 
     Args:
         directories: a tuple of folders, tried in order.

@@ -1,5 +1,4 @@
-"""Structures and numbers of the public ACL headers that a kernel launch needs (deep_jit.md sections
-5.1, 8 and 21).
+"""Structures and numbers of ACL that a launch needs (deep_jit.md sections 5.1, 8 and 21).
 
 The numbers are those of `acl/acl_rt.h` in the CANN runtime of the 950 series.
 """

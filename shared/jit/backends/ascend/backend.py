@@ -1,6 +1,4 @@
-"""Backend `ascend`: bisheng and ld.lld compile, ACL loads and launches (deep_jit.md sections 1,
-4.1, 8, 9 and 11).
-"""
+"""Backend `ascend`: bisheng, ld.lld and ACL (deep_jit.md sections 1, 4.1, 8, 9 and 11)."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Command lines of the Ascend tools as pure functions (deep_jit.md section 9); flags come from the
-options (4.1).
-"""
+"""Command lines of the Ascend tools as pure functions (deep_jit.md sections 4.1 and 9)."""
 
 from __future__ import annotations
 
@@ -69,9 +67,7 @@ def asm_argv(
     include_dirs: Sequence[Path],
     directory: Path,
 ) -> list[str]:
-    """Returns the command, run inside `asm/`, that leaves the assembly there: `*.asci`, for AICPU
-    `kernel.s`.
-    """
+    """Returns the command, run inside `asm/`, that writes `*.asci`, or `kernel.s` for AICPU."""
     mode = "-S" if options.aicpu else "-save-temps"
     inputs = [*_include_flags(toolkit, include_dirs), str(directory / SOURCE_NAME)]
     output = asm_output(options, directory)

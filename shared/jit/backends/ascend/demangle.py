@@ -10,9 +10,7 @@ __all__ = ["demangle"]
 
 
 def demangle(name: str) -> str:
-    """Returns the readable form of a mangled name; any other name, or one without a demangler,
-    stays as it is.
-    """
+    """Returns the readable form of a mangled name, any other name as it is."""
     function, free = _demangler()
     if function is None or not name.startswith("_Z"):
         return name

@@ -22,8 +22,7 @@ _BLOCKING_VARIABLE = "ASCEND_LAUNCH_BLOCKING"
 
 
 class AscendKernel:
-    """One loaded kernel. Threads may launch it at the same time; it unloads itself when it is
-    collected.
+    """One loaded kernel, for any number of threads; it unloads itself when it is collected.
 
     Args:
         acl: the opened driver library.
@@ -62,8 +61,7 @@ class AscendKernel:
         return self._info
 
     def launch(self, payload: Payload, options: LaunchOptions) -> None:
-        """Puts the kernel on its stream and returns; waits for the device when
-        ASCEND_LAUNCH_BLOCKING is set.
+        """Puts the kernel on its stream; waits for it only under ASCEND_LAUNCH_BLOCKING.
 
         Raises:
             LaunchOptionError: an option is missing or out of range.
@@ -121,9 +119,7 @@ def load_aicore_kernel(
 def load_aicpu_kernel(
     acl: Acl, env: Env, device: int, info: KernelInfo, path: Path
 ) -> AscendKernel:
-    """Loads an AICPU shared object from host memory and registers the kernel `info.name` with its
-    entry.
-    """
+    """Loads an AICPU shared object and registers the kernel `info.name` with its entry."""
     image = path.read_bytes()
     binary = acl.load_data(image, cpu_kernel_options())
     entry = info.name + AICPU_SUFFIX

@@ -1,6 +1,4 @@
-"""The stream of a launch: the given one, the null stream, or torch_npu's current one (deep_jit.md
-section 5.1).
-"""
+"""The stream of a launch: given, null, or torch_npu's current one (deep_jit.md section 5.1)."""
 
 from __future__ import annotations
 
@@ -38,9 +36,7 @@ def stream_handle(stream: object, device: int) -> int:
 
 
 def current_stream(device: int) -> int:
-    """Returns the current stream of torch's npu device module, the null stream in a process without
-    one.
-    """
+    """Returns the current stream of `torch.npu`, the null stream in a process without it."""
     # NOTE: asking for the raw stream also empties torch_npu's task queue, so what torch queued
     # before runs before.
     raw = getattr(

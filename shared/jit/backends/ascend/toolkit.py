@@ -1,6 +1,4 @@
-"""Finds the Ascend toolkit: home folder, compiler, linker, header folder, versions (deep_jit.md
-section 10).
-"""
+"""Finds the Ascend toolkit: home, compiler, linker, headers (deep_jit.md section 10)."""
 
 from __future__ import annotations
 

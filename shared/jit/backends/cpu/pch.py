@@ -10,6 +10,7 @@ from functools import cache
 from pathlib import Path
 
 from ...._component import include_dirs, shared_root
+from ... import fs
 from ...env import EnvSettings
 from ...errors import CompileError
 from ...log import Log
@@ -137,9 +138,8 @@ class PreludeBuilder:
         )
         names = parse_dependencies(dependencies.read_text(errors="surrogateescape"))
         outside = [name for name in names if Path(name) != header]
-        (folder / _LIST).write_text(
-            json.dumps({"size": compiled.stat().st_size, "headers": outside})
-        )
+        listed = {"sha256": fs.sha256_file(compiled), "headers": outside}
+        (folder / _LIST).write_text(json.dumps(listed))
         dependencies.unlink()
 
 
@@ -147,8 +147,8 @@ def _read(folder: Path) -> Prelude | None:
     header = folder / _HEADER
     try:
         listed = json.loads((folder / _LIST).read_bytes())
-        sizes = [path.stat().st_size for path in folder.glob(f"{_HEADER}.?ch")]
-        if sizes != [listed["size"]] or not header.is_file():
+        hashes = [fs.sha256_file(path) for path in folder.glob(f"{_HEADER}.?ch")]
+        if hashes != [listed["sha256"]] or header.read_text() != prelude_text():
             return None
         return Prelude(header, True, tuple(Path(name) for name in listed["headers"]))
     except (OSError, ValueError, KeyError, TypeError):

@@ -4,6 +4,7 @@
 #include <immintrin.h>
 
 #include "lanes.hpp"
+#include "portable_ops.hpp"
 
 namespace asc_emu::numerics::isa {
 
@@ -15,6 +16,7 @@ inline constexpr int kTileBlocks = 1;
 inline constexpr bool kFused = true;
 
 using Float = Lanes<kLanes>::Float;
+using Word = Lanes<kLanes>::Word;
 
 inline Float multiply_add(Float a, Float b, Float c) { return _mm256_fmadd_ps(a, b, c); }
 
@@ -50,5 +52,8 @@ inline Float multiply_add(Float a, Float b, Float c) { return _mm256_fmadd_ps(a,
     transpose_half(fractal, columns);
     transpose_half(static_cast<const char*>(fractal) + 256, columns + 8);
 }
+
+inline Word widen_halves(const void* from) { return portable::widen_halves<kLanes>(from); }
+inline Word widen_bytes(const void* from) { return portable::widen_bytes<kLanes>(from); }
 
 }  // namespace asc_emu::numerics::isa

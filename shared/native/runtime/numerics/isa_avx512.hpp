@@ -20,6 +20,7 @@ inline constexpr int kTileBlocks = 2;
 inline constexpr bool kFused = true;
 
 using Float = Lanes<kLanes>::Float;
+using Word = Lanes<kLanes>::Word;
 
 inline Float multiply_add(Float a, Float b, Float c) { return _mm512_fmadd_ps(a, b, c); }
 
@@ -51,6 +52,15 @@ inline Float multiply_add(Float a, Float b, Float c) { return _mm512_fmadd_ps(a,
         _mm512_storeu_si512(columns + 64 + 16 * j,
                             _mm512_permutex2var_epi32(z[j], high, z[4 + j]));
     }
+}
+
+// NOTE: g++ 12 splits the vector extension's conversion into two 256-bit halves.
+inline Word widen_halves(const void* from) {
+    return (Word)_mm512_cvtepu16_epi32(_mm256_loadu_si256(static_cast<const __m256i*>(from)));
+}
+
+inline Word widen_bytes(const void* from) {
+    return (Word)_mm512_cvtepu8_epi32(_mm_loadu_si128(static_cast<const __m128i*>(from)));
 }
 
 }  // namespace asc_emu::numerics::isa

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "lanes.hpp"
-#include "transpose_scalar.hpp"
+#include "portable_ops.hpp"
 
 namespace asc_emu::numerics::isa {
 
@@ -18,7 +18,13 @@ inline constexpr int kTileBlocks = 1;
 inline constexpr bool kFused = false;
 
 using Float = Lanes<kLanes>::Float;
+using Word = Lanes<kLanes>::Word;
 
 inline Float multiply_add(Float a, Float b, Float c) { return a * b + c; }
+
+using portable::transpose_fractal;
+
+inline Word widen_halves(const void* from) { return portable::widen_halves<kLanes>(from); }
+inline Word widen_bytes(const void* from) { return portable::widen_bytes<kLanes>(from); }
 
 }  // namespace asc_emu::numerics::isa

@@ -4,7 +4,7 @@
 #include <arm_neon.h>
 
 #include "lanes.hpp"
-#include "transpose_scalar.hpp"
+#include "portable_ops.hpp"
 
 namespace asc_emu::numerics::isa {
 
@@ -16,7 +16,13 @@ inline constexpr int kTileBlocks = 1;
 inline constexpr bool kFused = true;
 
 using Float = Lanes<kLanes>::Float;
+using Word = Lanes<kLanes>::Word;
 
 inline Float multiply_add(Float a, Float b, Float c) { return vfmaq_f32(c, a, b); }
+
+using portable::transpose_fractal;
+
+inline Word widen_halves(const void* from) { return portable::widen_halves<kLanes>(from); }
+inline Word widen_bytes(const void* from) { return portable::widen_bytes<kLanes>(from); }
 
 }  // namespace asc_emu::numerics::isa

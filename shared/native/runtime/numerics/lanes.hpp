@@ -15,7 +15,7 @@ struct Lanes {
     typedef uint16_t Half __attribute__((vector_size(2 * N)));
     typedef uint8_t Byte __attribute__((vector_size(N)));
     typedef double Double __attribute__((vector_size(8 * N)));
-    typedef int64_t Long __attribute__((vector_size(8 * N)));
+    typedef uint64_t Long __attribute__((vector_size(8 * N)));
 };
 
 template <class Vector>

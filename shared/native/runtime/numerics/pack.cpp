@@ -39,26 +39,25 @@ inline uint64_t spread_nibbles(uint32_t codes) {
     return (x | x << 4) & 0x0f0f0f0f0f0f0f0fu;
 }
 
-// The codes of N consecutive elements of a row.
-template <uint32_t kBits, int N>
-typename Lanes<N>::Word load_codes(const uint8_t* from) {
-    using Codes = typename Lanes<N>::Word;
+// The codes of a group of consecutive elements of a row.
+template <class Decoder>
+auto load_codes(const uint8_t* from) {
+    constexpr uint32_t kBits = Decoder::kBits;
     if constexpr (kBits == 32) {
-        return load<Codes>(from);
+        return load<typename Lanes<kGroup<Decoder>>::Word>(from);
     } else if constexpr (kBits == 16) {
-        return __builtin_convertvector(load<typename Lanes<N>::Half>(from), Codes);
+        return isa::widen_halves(from);
     } else if constexpr (kBits == 8) {
-        // NOTE: g++ turns byte to word in one step into scalar code.
-        const auto halves = __builtin_convertvector(load<typename Lanes<N>::Byte>(from),
-                                                    typename Lanes<N>::Half);
-        return __builtin_convertvector(halves, Codes);
-    } else if constexpr (N == 4) {
+        return isa::widen_bytes(from);
+    } else if constexpr (kLanes == 4) {
         const uint64_t bytes = spread_nibbles(load<uint16_t>(from));
-        return load_codes<8, 4>(reinterpret_cast<const uint8_t*>(&bytes));
+        return isa::widen_bytes(&bytes);
     } else {
-        uint64_t bytes[N / 8];
-        for (int i = 0; i < N / 8; ++i) bytes[i] = spread_nibbles(load<uint32_t>(from + 4 * i));
-        return load_codes<8, N>(reinterpret_cast<const uint8_t*>(bytes));
+        uint64_t bytes[kLanes / 8];
+        for (int i = 0; i < kLanes / 8; ++i) {
+            bytes[i] = spread_nibbles(load<uint32_t>(from + 4 * i));
+        }
+        return isa::widen_bytes(bytes);
     }
 }
 
@@ -72,7 +71,7 @@ void pack_row_group(const OperandView& view, bool scaled, uint32_t k0, uint8_t* 
     const uint8_t* from = view.at(0, k0);
     const uint32_t rows = view.rows;
     for (uint32_t row = 0; row < rows; ++row, from += 32, to += 64) {
-        auto value = Decoder::template decode<N>(load_codes<Decoder::kBits, N>(from));
+        auto value = Decoder::template decode<N>(load_codes<Decoder>(from));
         if (scaled) value *= splat<decltype(value)>(scale_value(view.scale_code(row, k0)));
         const auto bits = bits_as<typename Lanes<N>::Word>(value) & mask;
         range.add(bits);

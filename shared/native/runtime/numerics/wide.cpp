@@ -16,7 +16,7 @@ constexpr int kVectors = 16 / kWideLanes;
 constexpr int kRows = isa::kLanes / 4;  // rows at a time: enough independent sums, few registers
 
 using Double = Lanes<kWideLanes>::Double;
-using Long = Lanes<kWideLanes>::Long;
+using Bits = Lanes<kWideLanes>::Long;
 using Float = Lanes<kWideLanes>::Float;
 
 // p + c rounded to odd in double, then to nearest in fp32. Inf and NaN have no error term.
@@ -24,11 +24,11 @@ Double fused_round(Double p, Double c) {
     const Double sum = p + c;
     const Double back = sum - p;
     const Double error = (p - (sum - back)) + (c - back);
-    const Long inexact = bits_as<Long>(error < 0.0) | bits_as<Long>(error > 0.0);
-    Long bits = bits_as<Long>(sum);
-    const Long even = (bits & 1) - 1;
-    const Long signs_differ = (bits_as<Long>(error) ^ bits) < 0;
-    bits += (signs_differ | 1) & inexact & even;
+    const Bits inexact = bits_as<Bits>(error < 0.0) | bits_as<Bits>(error > 0.0);
+    Bits bits = bits_as<Bits>(sum);
+    const Bits even = (bits & 1) - 1;
+    const Bits away = 1 - 2 * ((bits_as<Bits>(error) ^ bits) >> 63);  // 1, or -1 towards zero
+    bits += away & inexact & even;
     return __builtin_convertvector(__builtin_convertvector(bits_as<Double>(bits), Float), Double);
 }
 
@@ -68,16 +68,19 @@ void multiply_block(const WideOperands& operands, const Columns& columns, const 
                             tile.block * 16, step);
         }
         Double column[kVectors];
+#pragma GCC unroll 8
         for (int v = 0; v < kVectors; ++v) {
             const auto raw = load<Float>(b + size_t(step) * 16 + v * kWideLanes);
             column[v] = __builtin_convertvector(raw, Double) *
                         load<Double>(scales.columns + v * kWideLanes);
         }
+#pragma GCC unroll 4
         for (uint32_t r = 0; r < uint32_t(kRows); ++r) {
             // Rows past the end repeat the last one; nothing of them is stored.
             const uint32_t* from = a + (step / 16) * operands.a.chunk_stride +
                                    std::min(r, tile.num_rows - 1) * 16 + step % 16;
             const double value = double(load<float>(from)) * scales.rows[r];
+#pragma GCC unroll 8
             for (int v = 0; v < kVectors; ++v) {
                 acc[r][v] = fused_round(splat<Double>(value) * column[v], acc[r][v]);
             }

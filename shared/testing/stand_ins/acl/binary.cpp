@@ -72,9 +72,9 @@ std::unique_ptr<Binary> Binary::parse(std::string content) {
     if (names == sections.end())
         throw std::runtime_error("the binary was not written by the stand-in linker");
     std::istringstream lines(names->second);
-    std::string name;
     int index = -1;
-    while (lines >> index >> name)
+    std::string name;
+    while (lines >> index && std::getline(lines >> std::ws, name))
         binary->functions_[name] = std::make_unique<Function>(Function{binary.get(), name, index});
     if (const auto object = sections.find(".stand_in.object"); object != sections.end()) {
         binary->object_ = object->second;

@@ -65,13 +65,14 @@ def bf16_gemm_nt(
         alpha: factor of the product, applied in fp32.
         epilogue: `epilogue.Identity()` or `epilogue.Alpha(alpha)`; excludes `alpha`.
 
-    Tensors on ``cpu`` run in the emulator, synchronously; tensors on ``npu`` are queued on the current
-    stream. ``m == 0`` or ``n == 0`` does nothing; ``k == 0`` gives ``d = c`` or 0. NaN and infinity
-    propagate as IEEE says. Results do not depend on the number of host threads.
+    Tensors on ``cpu`` run in the emulator, synchronously; tensors on ``npu`` are queued on the
+    current stream. ``m == 0`` or ``n == 0`` does nothing; ``k == 0`` gives ``d = c`` or 0. NaN and
+    infinity propagate as IEEE says. Results do not depend on the number of host threads.
 
     Raises:
         DeepGemmTypeError: wrong type or dtype.
-        DeepGemmValueError: wrong shape, stride, size, device or overlapping memory; `d` is untouched.
+        DeepGemmValueError: wrong shape, stride, size or device, or overlapping memory; `d` is
+            untouched.
         errors.CompileError: the kernel's compiler failed; `d` is untouched.
 
     Example:

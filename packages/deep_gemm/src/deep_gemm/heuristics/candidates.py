@@ -1,4 +1,4 @@
-"""From a tile (block_m, block_n, block_k) to a complete configuration (deep_gemm.md section 3.4)."""
+"""From a tile (block_m, block_n, block_k) to a configuration (deep_gemm.md section 3.4)."""
 
 from __future__ import annotations
 

@@ -84,8 +84,8 @@ def _texts(*values: int | bool | str) -> tuple[str, ...]:
 class LaunchArgs:
     """Arguments of a launch; everything but pointers and alpha is fixed at construction.
 
-    Layout (deep_jit.md section 7.1): gm_ptr a, b, d {address, stride_outer, stride_batch}; u32 m, n,
-    k; i32* grouped_layout; u32 num_groups; {f32 alpha, i16* sfd, u32 sfd_stride, u32 shape_n}.
+    Layout (deep_jit.md section 7.1): gm_ptr a, b, d {address, stride_outer, stride_batch}; u32 m,
+    n, k; i32* grouped_layout; u32 num_groups; {f32 alpha, i16* sfd, u32 sfd_stride, u32 shape_n}.
     """
 
     # a, b, d | m, n, k | layout | groups | alpha, sfd, sfd_stride, shape_n

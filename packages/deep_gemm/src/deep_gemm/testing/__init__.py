@@ -1,4 +1,4 @@
-"""Comparing, counting and generating for tests and benchmarks (deep_gemm.md sections 1.14 and 6)."""
+"""Comparing, counting and generating for tests and benchmarks (deep_gemm.md 1.14 and 6)."""
 
 from __future__ import annotations
 

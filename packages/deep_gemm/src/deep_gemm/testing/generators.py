@@ -76,7 +76,7 @@ class GemmCase:
 
 @dataclass(frozen=True)
 class GemmInputs:
-    """Tensors of a case: `a`, `b`, `d`, `c` as passed; `a_mk`, `b_nk` are the same data normalised."""
+    """Tensors of a case: `a`, `b`, `d`, `c` as passed; `a_mk`, `b_nk` view the same data."""
 
     a: torch.Tensor
     b: torch.Tensor

@@ -47,8 +47,8 @@ def count_bytes(*values: object) -> int:
             total += count_bytes(*value)
         elif value is not None:
             raise TypeError(
-                f"count_bytes got {type(value).__name__}; allowed: tensors, None, and tuples, lists "
-                "or dicts of them"
+                f"count_bytes got {type(value).__name__}; allowed: tensors, None, and tuples, "
+                "lists or dicts of them"
             )
     return total
 

@@ -1,6 +1,4 @@
-"""The commands of `deep-jit` and how their errors end the program (exit status 1, one text, no
-trace).
-"""
+"""The commands of `deep-jit`; an error of the JIT ends them with its text and status 1."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""What `deep-jit doctor` asks about this machine: standard library only, each probe guarded
-(style.md 2.19).
+"""What `deep-jit doctor` asks this machine, with the standard library only (style.md 2.19).
 
 A probe returns plain JSON values. Whatever goes wrong inside one becomes `{"error": ...}`, so that
 the report is always whole.

@@ -1,6 +1,4 @@
-"""A small kernel that `deep-jit doctor` compiles and runs on a target: a copy through the Unified
-Buffer.
-"""
+"""The kernel `deep-jit doctor` runs on a target: a copy through the Unified Buffer."""
 
 from __future__ import annotations
 
@@ -19,11 +17,10 @@ _SOURCE = f"""#include "c_api/asc_simd.h"
 __global__ __vector__ __aicore__ void deep_jit_self_test(__gm__ float* out, __gm__ float* in) {{
     asc_init();
     __ubuf__ float tile[{_TILE}];
-    uint32_t offset = static_cast<uint32_t>(asc_get_block_idx()) * {_TILE};
-    asc_copy_gm2ub(tile, in + offset, {_TILE} * sizeof(float));
-    asc_sync_notify(PIPE_MTE2, PIPE_MTE3, 0);
-    asc_sync_wait(PIPE_MTE2, PIPE_MTE3, 0);
-    asc_copy_ub2gm(out + offset, tile, {_TILE} * sizeof(float));
+    uint32_t offset = static_cast<uint32_t>(asc_get_block_idx()) * {_TILE}; asc_copy_gm2ub(tile, in
+    + offset, {_TILE} * sizeof(float)); asc_sync_notify(PIPE_MTE2, PIPE_MTE3, 0);
+    asc_sync_wait(PIPE_MTE2, PIPE_MTE3, 0); asc_copy_ub2gm(out + offset, tile, {_TILE} *
+    sizeof(float));
 }}
 """
 
