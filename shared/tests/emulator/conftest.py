@@ -67,14 +67,22 @@ class Emulator:
 
         return launch
 
-    def read(self, space: Space, core: int = 0, offset: int = 0, size: int | None = None) -> np.ndarray:
+    def read(
+        self, space: Space, core: int = 0, offset: int = 0, size: int | None = None
+    ) -> np.ndarray:
         """Bytes of a memory of the last block; core 0 is the cube core, 1 and 2 vector cores."""
         if self._library is None:
             self._library = ctypes.CDLL(str(self.runtime.backend.prepare()))
         count = SIZES[space] - offset if size is None else size
         out = np.empty(count, np.uint8)
         read = self._library.asc_emu_debug_read
-        read.argtypes = [ctypes.c_int, ctypes.c_int, ctypes.c_uint64, ctypes.c_void_p, ctypes.c_uint64]
+        read.argtypes = [
+            ctypes.c_int,
+            ctypes.c_int,
+            ctypes.c_uint64,
+            ctypes.c_void_p,
+            ctypes.c_uint64,
+        ]
         assert read(int(space), core, offset, out.ctypes.data, count) == 0
         return out
 
@@ -86,7 +94,7 @@ def emu() -> Emulator:
 
 
 def params(*values: int) -> np.ndarray:
-    """Arguments for a kernel's `params` pointer; 64-bit patterns may be given as unsigned numbers."""
+    """Arguments for a kernel's `params` pointer; 64-bit patterns may be unsigned numbers."""
     return np.array([int(v) - (1 << 64) if int(v) >= 1 << 63 else int(v) for v in values], np.int64)
 
 

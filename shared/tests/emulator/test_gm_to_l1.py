@@ -1,4 +1,4 @@
-"""GM -> L1 copies and the L1 fill against the index formulas (ascend_c_cube.md sections 5 and 6)."""
+"""GM -> L1 copies and the L1 fill against the formulas (ascend_c_cube.md sections 5 and 6)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def poisoned() -> np.ndarray:
     return np.full(SIZES[Space.L1], model.POISON, np.uint8)
 
 
-# n, d, line (extra bytes behind a row), num, n_stride, c0_stride, matrix distance of the destination, dst
+# n, d, extra bytes behind a row, num, n_stride, c0_stride, destination matrix distance, dst
 NZ_SHAPES = [
     (16, 32, 0, 1, 1, 16, 0, 0),
     (30, 70, 3, 1, 1, 32, 0, 4096),
@@ -36,9 +36,24 @@ NZ_SHAPES = [
 NZ_TYPES = ["i8", "u8", "hif8", "e5m2", "e4m3", "i16", "u16", "f16", "bf16", "i32", "u32", "f32"]
 
 
-def nz_params(newer, kind, transposed, dst, src, line, n, d, matrix, small, num, n_str, c0_str, m_str):
+def nz_params(
+    newer, kind, transposed, dst, src, line, n, d, matrix, small, num, n_str, c0_str, m_str
+):
     return params(
-        newer, kind.index, transposed, dst, src, line, n, d, matrix, small, num, n_str, c0_str, m_str
+        newer,
+        kind.index,
+        transposed,
+        dst,
+        src,
+        line,
+        n,
+        d,
+        matrix,
+        small,
+        num,
+        n_str,
+        c0_str,
+        m_str,
     )
 
 
@@ -53,14 +68,40 @@ def test_to_nz(launch, emu, shape, transposed):
         newer = i % 2
         launch(
             GM,
-            nz_params(newer, kind, transposed, dst, 5, line, n, d, matrix, 0, num, n_stride, c0_stride,
-                      dst_matrix),
+            nz_params(
+                newer,
+                kind,
+                transposed,
+                dst,
+                5,
+                line,
+                n,
+                d,
+                matrix,
+                0,
+                num,
+                n_stride,
+                c0_stride,
+                dst_matrix,
+            ),
             np.int32(0),
         )
         want = poisoned()
         model.to_nz(
-            want, GM, size=kind.bytes, transposed=transposed, dst=dst, src=5, line=line, n=n, d=d,
-            matrix=matrix, num=num, n_stride=n_stride, c0_stride=c0_stride, dst_matrix=dst_matrix,
+            want,
+            GM,
+            size=kind.bytes,
+            transposed=transposed,
+            dst=dst,
+            src=5,
+            line=line,
+            n=n,
+            d=d,
+            matrix=matrix,
+            num=num,
+            n_stride=n_stride,
+            c0_stride=c0_stride,
+            dst_matrix=dst_matrix,
         )
         same_bytes(emu.read(Space.L1), want, (name, shape, transposed, newer))
 
@@ -115,23 +156,59 @@ def test_align(launch, emu, case, newer):
     kind = TYPES[name]
     launch(
         GM,
-        params(newer, kind.index, 256, 7, count, length, left, right, constant, src_stride, dst_stride,
-               pad, *loops, *loop1, *loop2),
+        params(
+            newer,
+            kind.index,
+            256,
+            7,
+            count,
+            length,
+            left,
+            right,
+            constant,
+            src_stride,
+            dst_stride,
+            pad,
+            *loops,
+            *loop1,
+            *loop2,
+        ),
         np.int32(1),
     )
     want = poisoned()
     model.bursts(
-        want, GM, size=kind.bytes, dst=256, src=7, count=count, length=length, left=left, right=right,
-        constant=constant, src_stride=src_stride, dst_stride=dst_stride, pad=pad, loops=loops,
-        loop1=loop1, loop2=loop2,
+        want,
+        GM,
+        size=kind.bytes,
+        dst=256,
+        src=7,
+        count=count,
+        length=length,
+        left=left,
+        right=right,
+        constant=constant,
+        src_stride=src_stride,
+        dst_stride=dst_stride,
+        pad=pad,
+        loops=loops,
+        loop1=loop1,
+        loop2=loop2,
     )
     same_bytes(emu.read(Space.L1), want, case)
 
 
 # count, blocks, mode, src stride, dst stride
 PLAIN = [
-    (1, 10, 0, 0, 0), (3, 2, 0, 4, 5), (4, 1, 1, 0, 1), (4, 1, 2, 0, 2), (2, 1, 3, 0, 0), (3, 1, 4, 0, 1),
-    (3, 1, 5, 0, 3), (2, 3, 6, 4, 0), (2, 2, 7, 2, 0), (1, 5, 8, 0, 0),
+    (1, 10, 0, 0, 0),
+    (3, 2, 0, 4, 5),
+    (4, 1, 1, 0, 1),
+    (4, 1, 2, 0, 2),
+    (2, 1, 3, 0, 0),
+    (3, 1, 4, 0, 1),
+    (3, 1, 5, 0, 3),
+    (2, 3, 6, 4, 0),
+    (2, 2, 7, 2, 0),
+    (1, 5, 8, 0, 0),
 ]
 
 
@@ -139,11 +216,23 @@ PLAIN = [
 @pytest.mark.parametrize("newer", [0, 1])
 def test_plain_and_padded(launch, emu, case, newer):
     count, blocks, mode, src_stride, dst_stride = case
-    launch(GM, params(newer, 96, 3, count, blocks, mode, src_stride, dst_stride, 0xCAFE0102), np.int32(2))
+    launch(
+        GM,
+        params(newer, 96, 3, count, blocks, mode, src_stride, dst_stride, 0xCAFE0102),
+        np.int32(2),
+    )
     want = poisoned()
     model.plain(
-        want, GM, dst=96, src=3, count=count, blocks=blocks, mode=mode, src_stride=src_stride,
-        dst_stride=dst_stride, pad=0xCAFE0102,
+        want,
+        GM,
+        dst=96,
+        src=3,
+        count=count,
+        blocks=blocks,
+        mode=mode,
+        src_stride=src_stride,
+        dst_stride=dst_stride,
+        pad=0xCAFE0102,
     )
     same_bytes(emu.read(Space.L1), want, case)
 
@@ -166,7 +255,12 @@ def test_fill(launch, emu, form, shape):
     want = poisoned()
     pattern = value.to_bytes(4, "little")
     model.fill(
-        want, dst=320, pattern=pattern if form == 1 else pattern[:2], repeat=repeat, blocks=blocks, gap=gap
+        want,
+        dst=320,
+        pattern=pattern if form == 1 else pattern[:2],
+        repeat=repeat,
+        blocks=blocks,
+        gap=gap,
     )
     same_bytes(emu.read(Space.L1), want, (form, shape))
 
@@ -188,7 +282,22 @@ def test_bad_nz_parameters_are_reported(launch, emu, change, text):
     with pytest.raises(LaunchError, match=text):
         launch(
             GM,
-            nz_params(0, TYPES["f16"], 0, c["dst"], 0, 64, c["n"], c["d"], 0, 0, 1, c["n_str"], c["c0_str"], 0),
+            nz_params(
+                0,
+                TYPES["f16"],
+                0,
+                c["dst"],
+                0,
+                64,
+                c["n"],
+                c["d"],
+                0,
+                0,
+                1,
+                c["n_str"],
+                c["c0_str"],
+                0,
+            ),
             np.int32(0),
         )
     same_bytes(emu.read(Space.L1), poisoned(), change)
@@ -209,8 +318,26 @@ def test_bad_bursts_are_reported(launch, case, text):
     with pytest.raises(LaunchError, match=text):
         launch(
             GM,
-            params(0, TYPES["f16"].index, 0, 0, count, length, left, right, 0, src_stride, dst_stride, 0,
-                   1, 1, 0, 0, 0, 0),
+            params(
+                0,
+                TYPES["f16"].index,
+                0,
+                0,
+                count,
+                length,
+                left,
+                right,
+                0,
+                src_stride,
+                dst_stride,
+                0,
+                1,
+                1,
+                0,
+                0,
+                0,
+                0,
+            ),
             np.int32(1),
         )
 

@@ -49,12 +49,32 @@ LOADS = [
 def test_2d(launch, emu, case, to_b):
     m_start, k_start, m_step, k_step, src_stride, dst_stride, dst, src = case
     for name in ("bf16", "e2m1", "f32", "i8"):
-        launch(0, to_b, TYPES[name].index, dst, src, m_start, k_start, m_step, k_step, src_stride, dst_stride)
+        launch(
+            0,
+            to_b,
+            TYPES[name].index,
+            dst,
+            src,
+            m_start,
+            k_start,
+            m_step,
+            k_step,
+            src_stride,
+            dst_stride,
+        )
         space = Space.L0B if to_b else Space.L0A
         want = zeros(space)
         model.copy_2d(
-            want, L1, dst=dst, src=src, m_start=m_start, k_start=k_start, m_step=m_step, k_step=k_step,
-            src_stride=src_stride, dst_stride=dst_stride,
+            want,
+            L1,
+            dst=dst,
+            src=src,
+            m_start=m_start,
+            k_start=k_start,
+            m_step=m_step,
+            k_step=k_step,
+            src_stride=src_stride,
+            dst_stride=dst_stride,
         )
         check(emu, space, want, (name, case))
 
@@ -80,12 +100,23 @@ def test_transpose(launch, emu, name, to_b):
             dst_stride = max(dst_stride, k_step * 4)
         if kind.bits == 32:
             m_step //= 2
-        launch(1, to_b, kind.index, dst, 96, m_start, k_start, m_step, k_step, src_stride, dst_stride)
+        launch(
+            1, to_b, kind.index, dst, 96, m_start, k_start, m_step, k_step, src_stride, dst_stride
+        )
         space = Space.L0B if to_b else Space.L0A
         want = zeros(space)
         model.transpose_2d(
-            want, L1, bits=kind.bits, dst=dst, src=96, m_start=m_start, k_start=k_start, m_step=m_step,
-            k_step=k_step, src_stride=src_stride, dst_stride=dst_stride,
+            want,
+            L1,
+            bits=kind.bits,
+            dst=dst,
+            src=96,
+            m_start=m_start,
+            k_start=k_start,
+            m_step=m_step,
+            k_step=k_step,
+            src_stride=src_stride,
+            dst_stride=dst_stride,
         )
         check(emu, space, want, (name, case))
 
@@ -99,18 +130,41 @@ TRANS = [(0, 2, 6, 1, 0, 0), (3, 3, 2, 0, 10, 5), (1, 4, 8, 9, 1, 1), (0, 0, 1, 
 def test_trans(launch, emu, name, case):
     kind = TYPES[name]
     index, repeat, src_stride, dst_gap, dst_fractal_gap, src_fractal_gap = case
-    launch(2, 1, kind.index, 512, 32, index, repeat, src_stride, dst_gap, dst_fractal_gap, src_fractal_gap)
+    launch(
+        2,
+        1,
+        kind.index,
+        512,
+        32,
+        index,
+        repeat,
+        src_stride,
+        dst_gap,
+        dst_fractal_gap,
+        src_fractal_gap,
+    )
     want = zeros(Space.L0B)
     model.trans(
-        want, L1, bits=kind.bits, dst=512, src=32, index=index, repeat=repeat, src_stride=src_stride,
-        dst_gap=dst_gap, dst_fractal_gap=dst_fractal_gap, src_fractal_gap=src_fractal_gap,
+        want,
+        L1,
+        bits=kind.bits,
+        dst=512,
+        src=32,
+        index=index,
+        repeat=repeat,
+        src_stride=src_stride,
+        dst_gap=dst_gap,
+        dst_fractal_gap=dst_fractal_gap,
+        src_fractal_gap=src_fractal_gap,
     )
     check(emu, Space.L0B, want, (name, case))
 
 
 @pytest.mark.parametrize("to_b", [0, 1], ids=["l0a", "l0b"])
 @pytest.mark.parametrize(
-    "case", [(0, 0, 8, 4, 4, 4), (2, 1, 3, 2, 5, 7), (0, 0, 0, 2, 1, 1), (0, 0, 2, 0, 1, 1)], ids=str
+    "case",
+    [(0, 0, 8, 4, 4, 4), (2, 1, 3, 2, 5, 7), (0, 0, 0, 2, 1, 1), (0, 0, 2, 0, 1, 1)],
+    ids=str,
 )
 def test_scales(launch, emu, case, to_b):
     x_start, y_start, x_step, y_step, src_stride, dst_stride = case
@@ -118,8 +172,16 @@ def test_scales(launch, emu, case, to_b):
     space = Space.L0B_MX if to_b else Space.L0A_MX
     want = zeros(space)
     model.scales(
-        want, L1, dst=128, src=320, x_start=x_start, y_start=y_start, x_step=x_step, y_step=y_step,
-        src_stride=src_stride, dst_stride=dst_stride,
+        want,
+        L1,
+        dst=128,
+        src=320,
+        x_start=x_start,
+        y_start=y_start,
+        x_step=x_step,
+        y_step=y_step,
+        src_stride=src_stride,
+        dst_stride=dst_stride,
     )
     check(emu, space, want, case)
 
@@ -133,8 +195,15 @@ def test_bias_table(launch, emu, form):
     widen = {1: "f16", 2: "bf16"}.get(form, "")
     source = L1[: 1 << 16]
     model.blocks(
-        want, source, dst=128, src=640, count=count, length=length, src_gap=src_gap * 32,
-        dst_gap=dst_gap * 32, widen=widen,
+        want,
+        source,
+        dst=128,
+        src=640,
+        count=count,
+        length=length,
+        src_gap=src_gap * 32,
+        dst_gap=dst_gap * 32,
+        widen=widen,
     )
     got = emu.read(Space.BT)
     if widen:
@@ -167,7 +236,10 @@ BAD = [
     ((0, 0, F16, 0, 0, 0, 0, 1, 2, 1024, 1), "reads L1 bytes"),
     ((1, 0, TYPES["i8"].index, 0, 0, 0, 0, 3, 1, 4, 4), "m_step got 3, allowed are multiples of 2"),
     ((1, 0, TYPES["i4"].index, 0, 0, 0, 0, 6, 1, 8, 8), "m_step got 6, allowed are multiples of 4"),
-    ((1, 0, TYPES["f32"].index, 0, 0, 0, 0, 1, 3, 4, 4), "k_step got 3, allowed are multiples of 2"),
+    (
+        (1, 0, TYPES["f32"].index, 0, 0, 0, 0, 1, 3, 4, 4),
+        "k_step got 3, allowed are multiples of 2",
+    ),
     ((3, 0, 65520, 0, 0, 0, 2, 1, 1, 1), "L0A_MX"),
     ((4, 0, 32, 0, 1, 1, 0, 0), "BT address 32 must be a multiple of 64"),
     ((4, 4, 0, 0, 1, 1, 0, 0), "conv_control 1 widens half and bfloat16_t"),

@@ -20,6 +20,7 @@ from deep_jit._shared.tests.emulator.mmad_case import (
     FP8,
     Call,
     Case,
+    Words,
     check,
     operand,
     run,
@@ -139,7 +140,10 @@ def test_any_bit_pattern(numerics: Numerics, pair: tuple[str, str]) -> None:
     check(numerics, case)
 
 
-EDGES = [2.0**-133, 2.0**-126, 2.0**-64, 2.0**-60, 1.0, 2.0**64, 3.0 * 2.0**126, math.inf]
+EDGES = [
+    *(2.0**-133, 2.0**-126, 2.0**-75, 1.5 * 2.0**-75, 2.0**-74, 2.0**-60),
+    *(1.0, 2.0**63, 2.0**64, 3.0 * 2.0**126, math.inf),
+]
 
 
 @pytest.mark.parametrize("name", ["bf16", "f32"])
@@ -149,8 +153,25 @@ def test_underflow_and_overflow(numerics: Numerics, name: str) -> None:
     starts = np.array([0.0, -0.0, 2.0**-149, 1.5 * 2.0**127, -math.inf], np.float32)
     for start in starts:
         case = Case(name, name, float_codes(name, edges), float_codes(name, edges), "accumulate",
-                    np.full((16, 16), start.view(np.uint32)))  # fmt: skip
+                    np.full((22, 22), start.view(np.uint32)))  # fmt: skip
         check(numerics, case)
+
+
+# x * y is 1 - 2^-40, 1 + 2^-36, and 1 + 0.84 * 2^-28: with 2^-24 of it added to a number next to
+# one, rounding to double first meets (or leaves) the halfway point between two fp32 numbers.
+NEAR_ONE = [
+    (1 + 2.0**-20, 1 - 2.0**-20),
+    (1 + 2.0**-12, 1 - 4095 * 2.0**-24),
+    (1 + 12288 * 2.0**-23, 1 - 24540 * 2.0**-24),
+]
+
+
+@pytest.mark.parametrize("factors", NEAR_ONE, ids=["below", "above", "next"])
+def test_sums_round_once(numerics: Numerics, factors: tuple[float, float]) -> None:
+    x, y = float_codes("f32", [[factors[0]], [-factors[0]]]), factors[1] * 2.0**-24
+    starts = np.array([1.0, 1 + 2.0**-23, -1.0, -1 - 2.0**-23], np.float32).view(np.uint32)
+    case = Case("f32", "f32", x, float_codes("f32", [[y]] * 4), "bias", starts)
+    check(numerics, case)
 
 
 @pytest.mark.parametrize("ties_away", [False, True], ids=["even", "away"])
@@ -174,10 +195,11 @@ def test_hf32_does_not_touch_other_formats(numerics: Numerics) -> None:
 @pytest.mark.parametrize("k", [64, 1024, 1100, 2500])
 def test_int8_wraps(numerics: Numerics, k: int) -> None:
     """The largest products, k beyond the exact fp32 range, starts at both ends of int32."""
-    lowest = np.full((17, k), 0x80, np.uint8)
     start = np.full((17, 18), 0x7FFFFFF0, np.uint32)
     start[:, ::2] = 0x80000000
-    check(numerics, Case("i8", "i8", lowest, lowest[:1].repeat(18, 0), "accumulate", start))
+    for code in (0x80, 0x7F):
+        codes = np.full((18, k), code, np.uint8)
+        check(numerics, Case("i8", "i8", codes[:17], codes, "accumulate", start))
 
 
 MX_PAIRS = [*((a, b) for a in FP8 for b in FP8), *((a, b) for a in FP4 for b in FP4)]
@@ -187,6 +209,23 @@ MX_PAIRS = [*((a, b) for a in FP8 for b in FP8), *((a, b) for a in FP4 for b in 
 @pytest.mark.parametrize("pair", MX_PAIRS, ids="-".join)
 def test_mx_scales(numerics: Numerics, pair: tuple[str, str], scales: tuple[int, int]) -> None:
     check(numerics, make_case(pair, (19, 128, 21), init="accumulate", scales=scales))
+
+
+# Largest finite code, and the largest scale that keeps it below 2^128.
+MX_LIMITS = {"e4m3": (0x7E, 246), "e5m2": (0x7B, 239), "e2m1": (0x7, 252), "e1m2": (0x7, 254)}
+
+
+@pytest.mark.parametrize("name", MX_LIMITS)
+def test_mx_scales_around_the_fp32_range(numerics: Numerics, name: str) -> None:
+    code, limit = MX_LIMITS[name]
+    for scale in {limit, min(limit + 1, 254)}:
+        case = make_case((name, name), (4, 64, 4), scales=(20, 20))
+        case.a[:], case.scale_a[:] = code, scale
+        assert np.isfinite(run(numerics, case).view(np.float32)).all()
+        check(numerics, case)
+        check(
+            numerics, replace(case, a=case.b, b=case.a, scale_a=case.scale_b, scale_b=case.scale_a)
+        )
 
 
 def test_mx_scales_that_cancel(numerics: Numerics) -> None:
@@ -204,6 +243,8 @@ def test_mx_nan_scale_reaches_zero_operands(numerics: Numerics) -> None:
         got = run(numerics, case)
         assert (got[1] == ref.CANONICAL_NAN).all()
         assert (got[[0, 2]] == 0).all()
+        nan_start = replace(case, init="bias", start=np.full(4, 0xFFC01234, np.uint32))
+        assert (run(numerics, nan_start) == ref.CANONICAL_NAN).all()
 
 
 @pytest.mark.parametrize("pair", [*ALL_PAIRS[:5], ("e4m3", "e5m2"), ("e2m1", "e1m2")], ids="-".join)
@@ -214,7 +255,7 @@ def test_gemv(numerics: Numerics, pair: tuple[str, str]) -> None:
 
 def test_nan_starts_keep_their_bits(numerics: Numerics) -> None:
     """Finite operands pass a NaN start on, quieted; with an Inf operand NaNs are canonical."""
-    case = make_case(("bf16", "bf16"), (2, 4, 16), init="accumulate")
+    case = make_case(("bf16", "bf16"), (2, 5, 13), init="accumulate")  # with poison around it
     case.start[:, :3] = [0xFFC01234, 0x7F812345, 0xFF800001]
     got = run(numerics, case)
     assert [hex(x) for x in got[0, :3]] == ["0xffc01234", "0x7fc12345", "0xffc00001"]
@@ -238,23 +279,35 @@ def test_float_environment_is_ours_and_restored(numerics: Numerics) -> None:
     assert (call.result() == case.expected()).all()
 
 
-def test_versions_reuse_the_unpacked_operand(numerics: Numerics) -> None:
+@pytest.mark.parametrize("fast", [False, True], ids=["exact", "fast"])
+def test_versions_reuse_the_unpacked_operand(build: Build, fast: bool) -> None:
     """The same version means the same content; everything else unpacks again."""
-    case = make_case(("bf16", "bf16"), (16, 16, 16))
-    call = Call(case, a_version=11, b_version=12)
-    numerics.mmad(call.problem)
-    before = call.result()
+    numerics = build(EXACT_ISAS[0] if not fast else FAST_ISAS[0]) if FAST_ISAS else build("generic")
+    call = Call(make_case(("bf16", "bf16"), (16, 32, 16)), a_version=11, b_version=12)
+
+    def result() -> Words:
+        numerics.mmad(call.problem, fast=fast)
+        return call.result()
+
+    before = result()
     call.a[:] = 0
-    numerics.mmad(call.problem)
-    assert (call.result() == before).all()
+    assert (result() == before).all()
     call.problem.a_version = 13
-    numerics.mmad(call.problem)
-    assert (call.result() == 0).all()
-    call.b[:] = 0xFF
-    call.problem.k, call.problem.b_type = 8, ref.FORMATS["f16"].number
-    call.problem.a_type = ref.FORMATS["f16"].number
-    numerics.mmad(call.problem)
-    assert (call.result() == ref.CANONICAL_NAN).all()
+    assert (result() == 0).all()
+    changes = {"k": 16, "m": 8, "a_type": 4, "a": call.a.ctypes.data + 32}
+    for field, value in changes.items():
+        call.a[:] = 0
+        call.problem.a_version += 1
+        result()
+        call.a[:] = 0xFF  # NaN in every format
+        saved = getattr(call.problem, field)
+        setattr(call.problem, field, value)
+        if field == "a_type":
+            call.problem.b_type = value
+        numerics.mmad(call.problem, fast=fast)
+        assert call.c[0] == ref.CANONICAL_NAN, field
+        setattr(call.problem, field, saved)
+        call.problem.b_type = 0
 
 
 def test_version_zero_always_unpacks(numerics: Numerics) -> None:

@@ -34,7 +34,7 @@ def _launcher(kernel: Kernel) -> Launch:
 
 @pytest.fixture(scope="session")
 def mix(runtime: Runtime) -> Launch:
-    """`launch(out, scenario, num, blocks, **emulator options)` on blocks of one AIC and two AIVs."""
+    """`launch(out, scenario, num, blocks, **options)` on blocks of one AIC and two AIVs."""
     return _launcher(runtime.compile("sync_mix", (_KERNELS / "mix.hpp").read_text()))
 
 

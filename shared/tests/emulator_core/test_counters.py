@@ -13,7 +13,9 @@ SCHEDULES = [
     {"schedule": "deferred", "seed": 0, "threads": 1},
     {"schedule": "deferred", "seed": 11, "threads": 2},
 ]
-schedules = pytest.mark.parametrize("options", SCHEDULES, ids=lambda o: "-".join(map(str, o.values())))
+schedules = pytest.mark.parametrize(
+    "options", SCHEDULES, ids=lambda o: "-".join(map(str, o.values()))
+)
 
 
 @schedules

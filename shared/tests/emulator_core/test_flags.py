@@ -8,7 +8,9 @@ import pytest
 from deep_jit._shared.jit import LaunchError
 
 SCHEDULES = [{"schedule": "immediate"}] + [{"schedule": "deferred", "seed": s} for s in range(4)]
-schedules = pytest.mark.parametrize("options", SCHEDULES, ids=lambda o: "-".join(map(str, o.values())))
+schedules = pytest.mark.parametrize(
+    "options", SCHEDULES, ids=lambda o: "-".join(map(str, o.values()))
+)
 
 
 @schedules

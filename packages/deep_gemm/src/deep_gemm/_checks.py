@@ -27,7 +27,6 @@ from deep_gemm.heuristics.records import EpilogueType
 AXES_A = {"nt": "mk", "nn": "mk", "tn": "km", "tt": "km"}
 AXES_B = {"nt": "nk", "nn": "kn", "tn": "kn", "tt": "nk"}
 NPU_DEVICE_TYPES = ("npu", "privateuseone")
-MAX_FP32 = float(np.finfo(np.float32).max)
 
 
 class GemmProblem(NamedTuple):

@@ -11,6 +11,13 @@ import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+# NOTE: imported here and not at first use, so that a first call costs no more than a disk look-up
+import deep_gemm._shared.jit.backends.cpu  # noqa: F401
+from deep_gemm._shared._component import shared_root
+from deep_gemm._shared.jit.backends import choose_backend
+from deep_gemm._shared.jit.config import Config
+from deep_gemm._shared.jit.env import Env, parse_bool
+from deep_gemm._shared.jit.runtime import Runtime
 from deep_gemm._version import __version__
 
 if TYPE_CHECKING:
@@ -19,7 +26,6 @@ if TYPE_CHECKING:
     import torch
 
     from deep_gemm._shared.jit.kernel import Kernel
-    from deep_gemm._shared.jit.runtime import Runtime
 
 __all__ = [
     "bind",
@@ -45,10 +51,6 @@ def package_root() -> Path:
 
 
 def _create(backend: str, index: int) -> Runtime:
-    from deep_gemm._shared._component import shared_root
-    from deep_gemm._shared.jit.config import Config
-    from deep_gemm._shared.jit.runtime import Runtime
-
     config = Config(
         package_root(),
         ENV_PREFIX,
@@ -81,9 +83,6 @@ def runtime_for(device: torch.device) -> Runtime:
 
 def default_runtime() -> Runtime:
     """The runtime for questions without a tensor: an NPU when one is visible, else the emulator."""
-    from deep_gemm._shared.jit.backends import choose_backend
-    from deep_gemm._shared.jit.env import Env
-
     return _runtime(choose_backend("auto", Env(ENV_PREFIX).snapshot()), 0)
 
 
@@ -120,8 +119,6 @@ def build_token() -> tuple[str | None, str | None]:
 
 
 def _flag(name: str) -> bool:
-    from deep_gemm._shared.jit.env import parse_bool
-
     raw = os.environ.get(name)
     return parse_bool(name, raw) if raw is not None else False
 

@@ -10,6 +10,8 @@ from deep_gemm.errors import DeepGemmTypeError, DeepGemmValueError
 
 __all__ = ["Alpha", "Epilogue", "Identity"]
 
+MAX_FP32 = (2 - 2.0**-23) * 2.0**127
+
 
 class Epilogue:
     """Base of the epilogues; pass an instance of a subclass as `epilogue=`."""
@@ -43,6 +45,9 @@ def to_fp32(alpha: object) -> float:
         DeepGemmTypeError: not a real number.
         DeepGemmValueError: finite, but beyond fp32.
     """
+    # NOTE: a plain float takes no slow protocol check; it is the hot path of every scaled GEMM
+    if type(alpha) is float and -MAX_FP32 <= alpha <= MAX_FP32:
+        return alpha
     if isinstance(alpha, (bool, str, bytes)) or not isinstance(alpha, SupportsFloat):
         raise DeepGemmTypeError(
             f"alpha is {type(alpha).__name__}; allowed: a real number, for example alpha=0.5"

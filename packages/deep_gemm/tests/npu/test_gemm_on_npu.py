@@ -15,6 +15,7 @@ from deep_gemm._shared.testing.stand_ins import StandInToolkit
 from deep_gemm._shared.testing.stand_ins.fixtures import journal, library_cache, make_toolkit
 from deep_gemm._shared.testing.stand_ins.harness import AclJournal
 from deep_gemm.apis.plans import clear_plans
+from deep_gemm.testing import calc_diff
 
 __all__ = ["journal", "library_cache", "make_toolkit"]
 
@@ -30,6 +31,8 @@ def toolkit(
     toolkit = make_toolkit(emulate=True, cache_dir=str(jit_cache_root))
     monkeypatch.setenv("ASCEND_HOME_PATH", str(toolkit.home))
     monkeypatch.delenv("DG_JIT_CACHE_DIR", raising=False)
+    monkeypatch.setenv("DJ_JIT_RUNTIME_DIR", str(jit_cache_root))  # one emulator for both targets
+    monkeypatch.setenv("ASCEND_LAUNCH_BLOCKING", "1")  # a failed launch raises where it happens
     register_npu_device()
     clear_plans()
     _jit.clear_runtimes()
@@ -67,7 +70,7 @@ def test_same_bits_as_on_the_cpu(
         deep_gemm.bf16_gemm_nt(NpuTensor(a), NpuTensor(b), result)
     assert torch.equal(result.cpu(), expected), f"{m=}, {n=}, {k=}, {dtype=}"
     reference = a.double() @ b.double().T
-    assert deep_gemm.testing.calc_diff(expected.double(), reference) < 1e-5
+    assert calc_diff(expected.double(), reference) < 1e-5
     (launch,) = journal.launches()
     assert launch["stream"] == 0x99
     assert launch["kernel"].startswith("_ZN9deep_gemm14bf16_gemm_impl")

@@ -60,8 +60,8 @@ enum class asc_l13d_repeat_direction : uint8_t { M = 0, K = 1 };
 // Values are CTRL bit numbers.
 enum class asc_saturation_mode : uint8_t { FLOAT = 48, FLOAT8 = 50, INT = 53, CAST = 59 };
 
-// NOTE: only NoQuant, F322F16 and F322BF16 have confirmed numbers; the others come from one source or,
-// where no source has one, fill free places (ascend_c_cube.md section 9.6). Use the names.
+// NOTE: only NoQuant, F322F16 and F322BF16 have confirmed numbers; the others come from one source
+// or, where no source has one, fill free places (ascend_c_cube.md section 9.6). Use the names.
 enum QuantMode_t : uint64_t {
     NoQuant = 0,
     F322F16 = 1,
@@ -97,8 +97,8 @@ enum QuantMode_post : uint64_t { NoConv = 0 };
 
 namespace asc_emu {
 
-// Argument that takes an enumerator or any integer (hints outside the enumeration occur in generated
-// code): one signature then serves both generations of the API.
+// Argument that takes an enumerator or any integer (hints outside the enumeration occur in
+// generated code): one signature then serves both generations of the API.
 struct EnumArg {
     uint8_t value;
     template <class T, class = std::enable_if_t<std::is_enum_v<T> || std::is_integral_v<T>>>

@@ -1,5 +1,5 @@
-// Keywords of device code as macros (ascend_c_cube.md section 1): address spaces and function qualifiers
-// are empty on the host; the source pass reads them in the text.
+// Keywords of device code as macros (ascend_c_cube.md section 1): address spaces and function
+// qualifiers are empty on the host; the source pass reads them in the text.
 #pragma once
 
 #include <cstdint>

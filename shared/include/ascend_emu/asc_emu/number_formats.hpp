@@ -1,5 +1,5 @@
-// Bit-level conversions between fp32 and the small number formats of ascend_c_cube.md section 17 and
-// ascend_c_vector.md sections 9.4-9.7. Used by the storage types of kernels and by the runtime.
+// Bit-level conversions between fp32 and the small number formats of ascend_c_cube.md section 17
+// and ascend_c_vector.md sections 9.4-9.7. Used by the storage types of kernels and by the runtime.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,8 @@ constexpr uint32_t float_bits(float v) { return __builtin_bit_cast(uint32_t, v);
 constexpr float bits_float(uint32_t b) { return __builtin_bit_cast(float, b); }
 constexpr bool is_nan_bits(uint32_t b) { return (b & 0x7fffffffu) > 0x7f800000u; }
 
-// NOTE: NaN payloads are not documented; one canonical quiet NaN per format (ascend_c_vector.md 8.4).
+// NOTE: NaN payloads are not documented; one canonical quiet NaN per format
+// (ascend_c_vector.md 8.4).
 constexpr uint16_t kBf16Nan = 0x7fc0;
 constexpr uint16_t kHalfNan = 0x7e00;
 
@@ -25,9 +26,9 @@ constexpr float bf16_to_float(uint16_t b) { return bits_float(static_cast<uint32
 // Small binary formats: sign, kExponent bits, kMantissa bits, IEEE-like bias unless kBias is given.
 struct SmallFormat {
     int exponent_bits, mantissa_bits, bias;
-    bool has_inf;            // all-ones exponent holds inf and NaN (else only the last code is NaN)
-    uint32_t max_finite;     // code of the largest finite value, without sign
-    uint32_t inf, nan;       // codes
+    bool has_inf;         // all-ones exponent holds inf and NaN (else only the last code is NaN)
+    uint32_t max_finite;  // code of the largest finite value, without sign
+    uint32_t inf, nan;    // codes
 };
 constexpr SmallFormat kHalfFormat{5, 10, 15, true, 0x7bff, 0x7c00, 0x7e00};
 constexpr SmallFormat kE5m2Format{5, 2, 15, true, 0x7b, 0x7c, 0x7f};
@@ -82,9 +83,13 @@ constexpr uint16_t float_to_half(float v) {
     return static_cast<uint16_t>(float_to_format(v, kHalfFormat));
 }
 constexpr float half_to_float(uint16_t b) { return format_to_float(b, kHalfFormat); }
-constexpr uint8_t float_to_e4m3(float v) { return static_cast<uint8_t>(float_to_format(v, kE4m3Format)); }
+constexpr uint8_t float_to_e4m3(float v) {
+    return static_cast<uint8_t>(float_to_format(v, kE4m3Format));
+}
 constexpr float e4m3_to_float(uint8_t b) { return format_to_float(b, kE4m3Format); }
-constexpr uint8_t float_to_e5m2(float v) { return static_cast<uint8_t>(float_to_format(v, kE5m2Format)); }
+constexpr uint8_t float_to_e5m2(float v) {
+    return static_cast<uint8_t>(float_to_format(v, kE5m2Format));
+}
 constexpr float e5m2_to_float(uint8_t b) { return format_to_float(b, kE5m2Format); }
 
 // hif8: tapered format of ascend_c_vector.md section 9.6.
@@ -130,7 +135,8 @@ constexpr float hif8_to_float(uint8_t code) {
     return sign * exp2_float(exponent) * (1.0f + static_cast<float>(mantissa) * unit);
 }
 
-// Rounding of fp32 -> hif8: half away from zero, or the threshold rounding of the hybrid mode (9.7).
+// Rounding of fp32 -> hif8: half away from zero, or the threshold rounding of the hybrid mode
+// (9.7).
 constexpr uint8_t float_to_hif8(float v, bool hybrid) {
     const uint32_t b = float_bits(v);
     const uint32_t sign = (b >> 24) & 0x80;
@@ -147,7 +153,7 @@ constexpr uint8_t float_to_hif8(float v, bool hybrid) {
     const bool subnormal = exponent < -15;
     const int keep = subnormal ? 0 : hif8_mantissa_bits(exponent);
     const uint32_t away = (fraction >> (22 - keep)) & 1;
-    const uint32_t discarded = ((fraction << keep) & 0x7fffffu) >> 9;   // the top 14 discarded bits
+    const uint32_t discarded = ((fraction << keep) & 0x7fffffu) >> 9;  // the top 14 discarded bits
     const bool plain = !hybrid || (exponent >= -3 && exponent <= 3);
     const uint32_t increment = plain ? away : (discarded >= threshold ? 1u : 0u);
     uint32_t mantissa = (fraction >> (23 - keep)) + increment;

@@ -1,5 +1,5 @@
-// Element types of device code (ascend_c_cube.md section 17): storage types with the layout of the device
-// types, and the mapping from C++ types to asc_emu::Dtype.
+// Element types of device code (ascend_c_cube.md section 17): storage types with the layout of the
+// device types, and the mapping from C++ types to asc_emu::Dtype.
 #pragma once
 
 #include <cstddef>
@@ -86,22 +86,33 @@ namespace asc_emu {
 template <class T>
 constexpr Dtype dtype_of() {
     using U = std::remove_cv_t<T>;
-    if constexpr (std::is_same_v<U, half>) return Dtype::f16;
-    else if constexpr (std::is_same_v<U, bfloat16_t>) return Dtype::bf16;
-    else if constexpr (std::is_same_v<U, float>) return Dtype::f32;
-    else if constexpr (std::is_same_v<U, fp8_e4m3fn_t>) return Dtype::e4m3;
-    else if constexpr (std::is_same_v<U, fp8_e5m2_t>) return Dtype::e5m2;
-    else if constexpr (std::is_same_v<U, hifloat8_t>) return Dtype::hif8;
-    else if constexpr (std::is_same_v<U, fp8_e8m0_t>) return Dtype::e8m0;
-    else if constexpr (std::is_same_v<U, fp4x2_e2m1_t>) return Dtype::e2m1;
-    else if constexpr (std::is_same_v<U, fp4x2_e1m2_t>) return Dtype::e1m2;
-    else if constexpr (std::is_same_v<U, int4x2_t>) return Dtype::i4;
+    if constexpr (std::is_same_v<U, half>)
+        return Dtype::f16;
+    else if constexpr (std::is_same_v<U, bfloat16_t>)
+        return Dtype::bf16;
+    else if constexpr (std::is_same_v<U, float>)
+        return Dtype::f32;
+    else if constexpr (std::is_same_v<U, fp8_e4m3fn_t>)
+        return Dtype::e4m3;
+    else if constexpr (std::is_same_v<U, fp8_e5m2_t>)
+        return Dtype::e5m2;
+    else if constexpr (std::is_same_v<U, hifloat8_t>)
+        return Dtype::hif8;
+    else if constexpr (std::is_same_v<U, fp8_e8m0_t>)
+        return Dtype::e8m0;
+    else if constexpr (std::is_same_v<U, fp4x2_e2m1_t>)
+        return Dtype::e2m1;
+    else if constexpr (std::is_same_v<U, fp4x2_e1m2_t>)
+        return Dtype::e1m2;
+    else if constexpr (std::is_same_v<U, int4x2_t>)
+        return Dtype::i4;
     else if constexpr (std::is_integral_v<U>) {
         constexpr Dtype kSigned[] = {Dtype::i8, Dtype::i16, Dtype::i32, Dtype::i64};
         constexpr Dtype kUnsigned[] = {Dtype::u8, Dtype::u16, Dtype::u32, Dtype::u64};
         constexpr int kIndex = sizeof(U) == 1 ? 0 : sizeof(U) == 2 ? 1 : sizeof(U) == 4 ? 2 : 3;
         return std::is_signed_v<U> ? kSigned[kIndex] : kUnsigned[kIndex];
-    } else return Dtype::none;
+    } else
+        return Dtype::none;
 }
 
 // Bits of one element; the two-in-a-byte types hold 4-bit elements.

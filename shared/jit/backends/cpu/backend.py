@@ -72,7 +72,7 @@ class CpuBackend:
         return CpuCompilerOptions.defaults(
             arch=self.device.get_npu_arch(),
             debug_info=self._settings.kernel_debug_info,
-            dump_asm=self._settings.dump_asm or self._settings.debug,
+            dump_asm=self._settings.dump_asm,
         )
 
     def default_launch_options(self) -> LaunchOptions:

@@ -90,7 +90,9 @@ class PreludeBuilder:
 
     def _hash(self, flags: Sequence[str]) -> str:
         # NOTE: the driver file counts here: a precompiled header fits one build of a compiler only.
+        # So do the folders: it names its headers, and two installed components have two copies.
         parts = [
+            *(str(path) for path in include_dirs()),
             headers_sha256(),
             prelude_text(),
             self._compiler.identity,

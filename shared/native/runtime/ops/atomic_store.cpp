@@ -29,8 +29,10 @@ struct PlainElement {
 
 template <class T>
 T add(T a, T b) {
-    if constexpr (std::is_integral_v<T>) return static_cast<T>(static_cast<uint32_t>(a) + static_cast<uint32_t>(b));
-    else return a + b;
+    if constexpr (std::is_integral_v<T>)
+        return static_cast<T>(static_cast<uint32_t>(a) + static_cast<uint32_t>(b));
+    else
+        return a + b;
 }
 template <class T>
 T combine(AtomicOp op, T old, T v) {
@@ -48,7 +50,8 @@ void store_elements(AtomicOp op, const std::byte* src, std::byte* dst, uint64_t 
         Bits old, value;
         std::memcpy(&old, dst + at, sizeof(Bits));
         std::memcpy(&value, src + at, sizeof(Bits));
-        const Bits next = Element::encode(combine(op, Element::decode(old), Element::decode(value)));
+        const Bits next =
+            Element::encode(combine(op, Element::decode(old), Element::decode(value)));
         std::memcpy(dst + at, &next, sizeof(Bits));
     }
 }
@@ -80,11 +83,16 @@ void atomic_store(AtomicOp op, Dtype type, const std::byte* src, std::byte* dst,
         case Dtype::f32:
             if (op == AtomicOp::add) return add_floats(src, dst, bytes);
             return store_elements<PlainElement<float>>(op, src, dst, bytes);
-        case Dtype::f16: return store_elements<HalfElement>(op, src, dst, bytes);
-        case Dtype::bf16: return store_elements<Bf16Element>(op, src, dst, bytes);
-        case Dtype::i32: return store_elements<PlainElement<int32_t>>(op, src, dst, bytes);
-        case Dtype::i16: return store_elements<PlainElement<int16_t>>(op, src, dst, bytes);
-        default: return store_elements<PlainElement<int8_t>>(op, src, dst, bytes);
+        case Dtype::f16:
+            return store_elements<HalfElement>(op, src, dst, bytes);
+        case Dtype::bf16:
+            return store_elements<Bf16Element>(op, src, dst, bytes);
+        case Dtype::i32:
+            return store_elements<PlainElement<int32_t>>(op, src, dst, bytes);
+        case Dtype::i16:
+            return store_elements<PlainElement<int16_t>>(op, src, dst, bytes);
+        default:
+            return store_elements<PlainElement<int8_t>>(op, src, dst, bytes);
     }
 }
 

@@ -18,8 +18,12 @@ inline void copy_blocks(const BlockBursts& i, const std::byte* src, std::byte* d
         std::memmove(dst + b * (i.bytes + i.dst_gap), src + b * (i.bytes + i.src_gap), i.bytes);
 }
 
-inline Loop source_loop(const BlockBursts& i) { return {i.count, static_cast<int64_t>(i.bytes) + i.src_gap}; }
-inline Loop target_loop(const BlockBursts& i) { return {i.count, static_cast<int64_t>(i.bytes) + i.dst_gap}; }
+inline Loop source_loop(const BlockBursts& i) {
+    return {i.count, static_cast<int64_t>(i.bytes) + i.src_gap};
+}
+inline Loop target_loop(const BlockBursts& i) {
+    return {i.count, static_cast<int64_t>(i.bytes) + i.dst_gap};
+}
 
 inline Work blocks_work(const BlockBursts& i, CostClass cost) {
     return {cost, static_cast<uint64_t>(i.count) * i.bytes, i.count, 0};

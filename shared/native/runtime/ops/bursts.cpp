@@ -8,8 +8,8 @@
 namespace asc_emu {
 namespace {
 
-// NOTE: what the hardware writes behind a burst, up to the next 32 bytes, is not documented: all ones, which
-// is NaN in every float format, so that a kernel that uses it is seen.
+// NOTE: what the hardware writes behind a burst, up to the next 32 bytes, is not documented: all
+// ones, which is NaN in every float format, so that a kernel that uses it is seen.
 constexpr int kTailPoison = 0xff;
 
 bool padded(const Bursts& i) { return i.left_pad != 0 || i.right_pad != 0; }
@@ -17,7 +17,8 @@ bool padded(const Bursts& i) { return i.left_pad != 0 || i.right_pad != 0; }
 bool compact(const Bursts& i) { return !padded(i) && i.dst_stride == i.bytes && i.count > 1; }
 
 void fill_pad(std::byte* dst, uint32_t bytes, const void* element, uint32_t element_bytes) {
-    for (uint32_t at = 0; at < bytes; at += element_bytes) std::memcpy(dst + at, element, element_bytes);
+    for (uint32_t at = 0; at < bytes; at += element_bytes)
+        std::memcpy(dst + at, element, element_bytes);
 }
 
 void poison_tail(std::byte* dst, uint64_t used) {
@@ -40,15 +41,18 @@ void load_group(const Bursts& i, const std::byte* src, std::byte* dst) {
             std::memcpy(dst, src, static_cast<size_t>(i.count) * i.bytes);
         } else {
             for (uint32_t b = 0; b < i.count; ++b)
-                std::memcpy(dst + static_cast<size_t>(b) * i.bytes, src + b * i.src_stride, i.bytes);
+                std::memcpy(dst + static_cast<size_t>(b) * i.bytes, src + b * i.src_stride,
+                            i.bytes);
         }
         return poison_tail(dst, static_cast<uint64_t>(i.count) * i.bytes);
     }
     for (uint32_t b = 0; b < i.count; ++b) {
         std::byte* to = dst + b * i.dst_stride;
         const std::byte* from = src + b * i.src_stride;
-        if (padded(i)) load_padded(i, from, to);
-        else std::memcpy(to, from, i.bytes);
+        if (padded(i))
+            load_padded(i, from, to);
+        else
+            std::memcpy(to, from, i.bytes);
         poison_tail(to, i.left_pad + i.bytes + i.right_pad);
     }
 }
@@ -75,7 +79,8 @@ void list_load_accesses(const Bursts& i, Space dst, AccessList& list) {
     const Loop dst2{i.loops.size2, signed_stride(i.loops.dst_stride2)};
     list.read(Space::gm, i.src, i.bytes, {Loop{i.count, signed_stride(i.src_stride)}, src1, src2});
     if (compact(i)) {
-        list.write(dst, i.dst, round_up(static_cast<uint64_t>(i.count) * i.bytes, 32), {dst1, dst2}, 32);
+        list.write(dst, i.dst, round_up(static_cast<uint64_t>(i.count) * i.bytes, 32), {dst1, dst2},
+                   32);
     } else {
         list.write(dst, i.dst, round_up(i.left_pad + i.bytes + i.right_pad, 32),
                    {Loop{i.count, signed_stride(i.dst_stride)}, dst1, dst2}, 32);
@@ -84,18 +89,22 @@ void list_load_accesses(const Bursts& i, Space dst, AccessList& list) {
 
 void check_load_bursts(const Core& core, const Bursts& i) {
     check_range(core, "n_burst", i.count, 1, kMaxBursts, "split the copy or skip it");
-    check_range(core, "len_burst", i.bytes, 0, kMaxBurstBytes, "lengths are in bytes; split the burst");
+    check_range(core, "len_burst", i.bytes, 0, kMaxBurstBytes,
+                "lengths are in bytes; split the burst");
     check_range(core, "left padding in bytes", i.left_pad, 0, 32, "pad at most 32 bytes on a side");
-    check_range(core, "right padding in bytes", i.right_pad, 0, 32, "pad at most 32 bytes on a side");
+    check_range(core, "right padding in bytes", i.right_pad, 0, 32,
+                "pad at most 32 bytes on a side");
     if (i.element_bytes > 1)
         check_multiple(core, "len_burst", i.bytes, i.element_bytes, "copy whole elements");
     if (i.count > 1 && !compact(i))
         check_multiple(core, "destination stride", i.dst_stride, 32,
                        "bursts start at 32-byte boundaries unless the stride equals len_burst");
-    if (i.loops.size1 > 1) check_multiple(core, "loop1 destination stride", i.loops.dst_stride1, 32,
-                                          "use a multiple of 32 bytes");
-    if (i.loops.size2 > 1) check_multiple(core, "loop2 destination stride", i.loops.dst_stride2, 32,
-                                          "use a multiple of 32 bytes");
+    if (i.loops.size1 > 1)
+        check_multiple(core, "loop1 destination stride", i.loops.dst_stride1, 32,
+                       "use a multiple of 32 bytes");
+    if (i.loops.size2 > 1)
+        check_multiple(core, "loop2 destination stride", i.loops.dst_stride2, 32,
+                       "use a multiple of 32 bytes");
 }
 
 Work bursts_work(const Bursts& i, CostClass cost) {

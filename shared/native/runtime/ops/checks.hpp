@@ -1,5 +1,5 @@
-// Parameter checks shared by the instructions (ascend_c_cube.md section 19): each message says what was got,
-// what is allowed, and how to fix the call.
+// Parameter checks shared by the instructions (ascend_c_cube.md section 19): each message says what
+// was got, what is allowed, and how to fix the call.
 #pragma once
 
 #include <cstdint>
@@ -11,11 +11,12 @@ namespace asc_emu {
 constexpr uint64_t kMaxBurstBytes = (1u << 21) - 1;
 constexpr uint64_t kMaxBursts = 4095;
 
-inline void check_range(const Core& core, const char* what, uint64_t got, uint64_t low, uint64_t high,
-                        const char* fix) {
+inline void check_range(const Core& core, const char* what, uint64_t got, uint64_t low,
+                        uint64_t high, const char* fix) {
     if (got < low || got > high)
-        fail(core, "%s got %llu, allowed %llu .. %llu; %s", what, static_cast<unsigned long long>(got),
-             static_cast<unsigned long long>(low), static_cast<unsigned long long>(high), fix);
+        fail(core, "%s got %llu, allowed %llu .. %llu; %s", what,
+             static_cast<unsigned long long>(got), static_cast<unsigned long long>(low),
+             static_cast<unsigned long long>(high), fix);
 }
 
 inline void check_multiple(const Core& core, const char* what, uint64_t got, uint64_t of,

@@ -15,7 +15,9 @@ constexpr uint8_t kReluNormal = 1, kReluScalar = 2, kReluVector = 3;
 
 // 1-8-10 float in bits [31:13] of a parameter word.
 float multiplier(uint64_t word) { return bits_float(static_cast<uint32_t>(word) & 0xffffe000u); }
-int offset_of_word(uint64_t word) { return static_cast<int>(static_cast<int64_t>(word << 18) >> 55); }
+int offset_of_word(uint64_t word) {
+    return static_cast<int>(static_cast<int64_t>(word << 18) >> 55);
+}
 bool signed_result(uint64_t word) { return (word >> 46) & 1; }
 
 uint64_t word_at(const std::byte* vector, uint32_t column) {
@@ -45,15 +47,20 @@ int clamp_int(int v, int low, int high) { return v < low ? low : v > high ? high
 uint8_t to_b8(const ValueRule& r, float x, uint32_t column) {
     const uint64_t word = quant_word(r, column);
     const int y = round_clamped(x, -256.0f, 255.0f) + offset_of_word(word);
-    return static_cast<uint8_t>(signed_result(word) ? clamp_int(y, -128, 127) : clamp_int(y, 0, 255));
+    return static_cast<uint8_t>(signed_result(word) ? clamp_int(y, -128, 127)
+                                                    : clamp_int(y, 0, 255));
 }
-uint8_t to_i4(float x) { return static_cast<uint8_t>(clamp_int(round_clamped(x, -256.0f, 255.0f), -8, 7) & 15); }
+uint8_t to_i4(float x) {
+    return static_cast<uint8_t>(clamp_int(round_clamped(x, -256.0f, 255.0f), -8, 7) & 15);
+}
 
 // CTRL[48] = 0: infinities and overflow become the largest finite value, NaN becomes 0.
 template <class Bits>
 Bits saturated(Bits code, Bits sign_bit, Bits inf, Bits max_finite, bool is_nan) {
     if (is_nan) return 0;
-    return (code & static_cast<Bits>(~sign_bit)) == inf ? static_cast<Bits>((code & sign_bit) | max_finite) : code;
+    return (code & static_cast<Bits>(~sign_bit)) == inf
+               ? static_cast<Bits>((code & sign_bit) | max_finite)
+               : code;
 }
 uint16_t to_half(const ValueRule& r, float x) {
     const uint16_t code = float_to_half(x);
@@ -65,7 +72,8 @@ uint16_t to_bf16(const ValueRule& r, float x) {
 }
 float to_f32(const ValueRule& r, float x) {
     if (r.keep_inf_nan) return x;
-    return bits_float(saturated<uint32_t>(float_bits(x), 0x80000000u, 0x7f800000u, 0x7f7fffffu, x != x));
+    return bits_float(
+        saturated<uint32_t>(float_bits(x), 0x80000000u, 0x7f800000u, 0x7f7fffffu, x != x));
 }
 uint8_t to_e4m3(const ValueRule& r, float x) {
     const uint8_t code = float_to_e4m3(x);
@@ -87,17 +95,23 @@ void put(std::byte* out, uint32_t i, T value) {
 
 void encode(const ValueRule& r, float x, uint32_t column, std::byte* out, uint32_t i) {
     switch (r.to) {
-        case Dtype::f16: return put(out, i, to_half(r, r.from == Dtype::i32 ? clamp_half(x) : x));
-        case Dtype::bf16: return put(out, i, to_bf16(r, x));
-        case Dtype::f32: return put(out, i, to_f32(r, x));
-        case Dtype::e4m3: return put(out, i, to_e4m3(r, x));
-        case Dtype::hif8: return put(out, i, to_hif8(r, x));
+        case Dtype::f16:
+            return put(out, i, to_half(r, r.from == Dtype::i32 ? clamp_half(x) : x));
+        case Dtype::bf16:
+            return put(out, i, to_bf16(r, x));
+        case Dtype::f32:
+            return put(out, i, to_f32(r, x));
+        case Dtype::e4m3:
+            return put(out, i, to_e4m3(r, x));
+        case Dtype::hif8:
+            return put(out, i, to_hif8(r, x));
         case Dtype::i4: {
             const uint8_t low = i & 1 ? static_cast<uint8_t>(out[i / 2]) & 15 : 0;
             out[i / 2] = static_cast<std::byte>(i & 1 ? low | to_i4(x) << 4 : to_i4(x));
             return;
         }
-        default: return put(out, i, to_b8(r, x, column));
+        default:
+            return put(out, i, to_b8(r, x, column));
     }
 }
 
@@ -117,34 +131,62 @@ void copy_values(const ValueRule& r, const std::byte* src, std::byte* out, uint3
 QuantInfo quant_info(uint8_t mode) {
     constexpr Dtype kF32 = Dtype::f32, kI32 = Dtype::i32;
     switch (mode) {
-        case NoQuant: return {"NoQuant"};
-        case F322F16: return {"F322F16", kF32, Dtype::f16};
-        case F322BF16: return {"F322BF16", kF32, Dtype::bf16};
-        case DEQF16: return {"DEQF16", kI32, Dtype::f16, true};
-        case VDEQF16: return {"VDEQF16", kI32, Dtype::f16, true, true};
-        case REQ8: return {"REQ8", kI32, Dtype::i8, true};
-        case VREQ8: return {"VREQ8", kI32, Dtype::i8, true, true};
-        case REQ4: return {"REQ4", kI32, Dtype::i4, true};
-        case VREQ4: return {"VREQ4", kI32, Dtype::i4, true, true};
-        case QS322BF16_PRE: return {"QS322BF16_PRE", kI32, Dtype::bf16, true};
-        case VQS322BF16_PRE: return {"VQS322BF16_PRE", kI32, Dtype::bf16, true, true};
-        case QF322B8_PRE: return {"QF322B8_PRE", kF32, Dtype::i8, true};
-        case VQF322B8_PRE: return {"VQF322B8_PRE", kF32, Dtype::i8, true, true};
-        case QF322S4_PRE: return {"QF322S4_PRE", kF32, Dtype::i4, true};
-        case VQF322S4_PRE: return {"VQF322S4_PRE", kF32, Dtype::i4, true, true};
-        case QF322FP8_PRE: return {"QF322FP8_PRE", kF32, Dtype::e4m3, true};
-        case VQF322FP8_PRE: return {"VQF322FP8_PRE", kF32, Dtype::e4m3, true, true};
-        case QF322HIF8_PRE: return {"QF322HIF8_PRE", kF32, Dtype::hif8, true};
-        case VQF322HIF8_PRE: return {"VQF322HIF8_PRE", kF32, Dtype::hif8, true, true};
-        case QF322HIF8_PRE_HYBRID: return {"QF322HIF8_PRE_HYBRID", kF32, Dtype::hif8, true, false, true};
-        case VQF322HIF8_PRE_HYBRID: return {"VQF322HIF8_PRE_HYBRID", kF32, Dtype::hif8, true, true, true};
-        case QF322F16_PRE: return {"QF322F16_PRE", kF32, Dtype::f16, true};
-        case VQF322F16_PRE: return {"VQF322F16_PRE", kF32, Dtype::f16, true, true};
-        case QF322BF16_PRE: return {"QF322BF16_PRE", kF32, Dtype::bf16, true};
-        case VQF322BF16_PRE: return {"VQF322BF16_PRE", kF32, Dtype::bf16, true, true};
-        case QF322F32_PRE: return {"QF322F32_PRE", kF32, Dtype::f32, true};
-        case VQF322F32_PRE: return {"VQF322F32_PRE", kF32, Dtype::f32, true, true};
-        default: return {};
+        case NoQuant:
+            return {"NoQuant"};
+        case F322F16:
+            return {"F322F16", kF32, Dtype::f16};
+        case F322BF16:
+            return {"F322BF16", kF32, Dtype::bf16};
+        case DEQF16:
+            return {"DEQF16", kI32, Dtype::f16, true};
+        case VDEQF16:
+            return {"VDEQF16", kI32, Dtype::f16, true, true};
+        case REQ8:
+            return {"REQ8", kI32, Dtype::i8, true};
+        case VREQ8:
+            return {"VREQ8", kI32, Dtype::i8, true, true};
+        case REQ4:
+            return {"REQ4", kI32, Dtype::i4, true};
+        case VREQ4:
+            return {"VREQ4", kI32, Dtype::i4, true, true};
+        case QS322BF16_PRE:
+            return {"QS322BF16_PRE", kI32, Dtype::bf16, true};
+        case VQS322BF16_PRE:
+            return {"VQS322BF16_PRE", kI32, Dtype::bf16, true, true};
+        case QF322B8_PRE:
+            return {"QF322B8_PRE", kF32, Dtype::i8, true};
+        case VQF322B8_PRE:
+            return {"VQF322B8_PRE", kF32, Dtype::i8, true, true};
+        case QF322S4_PRE:
+            return {"QF322S4_PRE", kF32, Dtype::i4, true};
+        case VQF322S4_PRE:
+            return {"VQF322S4_PRE", kF32, Dtype::i4, true, true};
+        case QF322FP8_PRE:
+            return {"QF322FP8_PRE", kF32, Dtype::e4m3, true};
+        case VQF322FP8_PRE:
+            return {"VQF322FP8_PRE", kF32, Dtype::e4m3, true, true};
+        case QF322HIF8_PRE:
+            return {"QF322HIF8_PRE", kF32, Dtype::hif8, true};
+        case VQF322HIF8_PRE:
+            return {"VQF322HIF8_PRE", kF32, Dtype::hif8, true, true};
+        case QF322HIF8_PRE_HYBRID:
+            return {"QF322HIF8_PRE_HYBRID", kF32, Dtype::hif8, true, false, true};
+        case VQF322HIF8_PRE_HYBRID:
+            return {"VQF322HIF8_PRE_HYBRID", kF32, Dtype::hif8, true, true, true};
+        case QF322F16_PRE:
+            return {"QF322F16_PRE", kF32, Dtype::f16, true};
+        case VQF322F16_PRE:
+            return {"VQF322F16_PRE", kF32, Dtype::f16, true, true};
+        case QF322BF16_PRE:
+            return {"QF322BF16_PRE", kF32, Dtype::bf16, true};
+        case VQF322BF16_PRE:
+            return {"VQF322BF16_PRE", kF32, Dtype::bf16, true, true};
+        case QF322F32_PRE:
+            return {"QF322F32_PRE", kF32, Dtype::f32, true};
+        case VQF322F32_PRE:
+            return {"VQF322F32_PRE", kF32, Dtype::f32, true, true};
+        default:
+            return {};
     }
 }
 

@@ -1,5 +1,5 @@
-// Where Fixpipe puts its elements (ascend_c_cube.md section 9.2). A piece is a row of one 16-column block of
-// L0C; every layout puts the pieces of a block at a fixed distance from row to row.
+// Where Fixpipe puts its elements (ascend_c_cube.md section 9.2). A piece is a row of one 16-column
+// block of L0C; every layout puts the pieces of a block at a fixed distance from row to row.
 #pragma once
 
 #include "asc_emu/insn/fixpipe.hpp"
@@ -11,14 +11,14 @@ constexpr uint32_t kPieceColumns = 16, kPieceBytes = 64;
 
 // One copy, or the half of a dual-destination copy that goes to one vector core.
 struct FixpipePart {
-    uint32_t src;                // L0C offset
+    uint32_t src;  // L0C offset
     uint32_t m, n;
     Space space = Space::gm;
     CoreSlot core = CoreSlot::own;
 };
 
 class FixpipeLayout {
-public:
+  public:
     FixpipeLayout(const Fixpipe& insn, const FixpipePart& part) : i_(insn), part_(part) {}
 
     uint32_t bits() const { return dtype_bits(i_.dst_type); }
@@ -28,7 +28,9 @@ public:
         return left < kPieceColumns ? left : kPieceColumns;
     }
     // 16-column blocks that form one fractal of a narrow type: 32 columns of 8 bits, 64 of 4 bits.
-    uint32_t merged() const { return i_.nz2nd || i_.nz2dn ? 1 : bits() == 8 ? 2 : bits() == 4 ? 4 : 1; }
+    uint32_t merged() const {
+        return i_.nz2nd || i_.nz2dn ? 1 : bits() == 8 ? 2 : bits() == 4 ? 4 : 1;
+    }
     uint32_t matrices() const { return i_.nz2nd || i_.nz2dn ? i_.num : 1; }
 
     // Elements from the destination's start to row 0 of a block's piece, and from row to row.
@@ -39,8 +41,8 @@ public:
         if (i_.channel_split) return 2ull * block * stride;
         return block / merged() * stride + block % merged() * kPieceColumns;
     }
-    // NOTE: an odd last block of 8-bit elements stays a 16-column fractal of its own; that its rows lie 16 and
-    // not 32 bytes apart is a choice.
+    // NOTE: an odd last block of 8-bit elements stays a 16-column fractal of its own; that its rows
+    // lie 16 and not 32 bytes apart is a choice.
     uint64_t row_pitch(uint32_t block) const {
         if (i_.nz2nd) return i_.dst_stride;
         if (i_.nz2dn) return 1;
@@ -50,9 +52,13 @@ public:
         return static_cast<uint64_t>(present) * kPieceColumns;
     }
     // Source: bytes from row to row and from block to block.
-    uint64_t src_row() const { return i_.nz2dn ? static_cast<uint64_t>(i_.row_pitch) * kPieceBytes : kPieceBytes; }
+    uint64_t src_row() const {
+        return i_.nz2dn ? static_cast<uint64_t>(i_.row_pitch) * kPieceBytes : kPieceBytes;
+    }
     uint64_t src_block() const { return static_cast<uint64_t>(i_.src_stride) * kPieceBytes; }
-    uint64_t src_matrix() const { return static_cast<uint64_t>(i_.src_matrix_stride) * kPieceBytes; }
+    uint64_t src_matrix() const {
+        return static_cast<uint64_t>(i_.src_matrix_stride) * kPieceBytes;
+    }
 
     void list(AccessList& list, bool atomic) const {
         const uint64_t rows = part_.m;
@@ -61,16 +67,19 @@ public:
         const Loop matrices_loop{matrices(), static_cast<int64_t>(bytes(i_.dst_matrix_stride))};
         const auto stride = static_cast<int64_t>(bytes(i_.dst_stride));
         const uint64_t dst = i_.dst;
-        if (i_.nz2nd) return put(list, atomic, dst, bytes(part_.n), Loop{rows, stride}, matrices_loop);
-        if (i_.nz2dn) return put(list, atomic, dst, bytes(rows), Loop{part_.n, stride}, matrices_loop);
+        if (i_.nz2nd)
+            return put(list, atomic, dst, bytes(part_.n), Loop{rows, stride}, matrices_loop);
+        if (i_.nz2dn)
+            return put(list, atomic, dst, bytes(rows), Loop{part_.n, stride}, matrices_loop);
         const uint32_t width = i_.channel_split ? kPieceColumns / 2 : kPieceColumns * merged();
         const uint64_t whole = part_.n / width, rest = part_.n % width;
         if (whole) put(list, atomic, dst, bytes(rows * width), Loop{whole, stride}, {});
         if (rest)
-            put(list, atomic, dst + whole * static_cast<uint64_t>(stride), bytes(rows * rest), {}, {});
+            put(list, atomic, dst + whole * static_cast<uint64_t>(stride), bytes(rows * rest), {},
+                {});
     }
 
-private:
+  private:
     void list_source(AccessList& list) const {
         const Loop blocks_loop{blocks(), static_cast<int64_t>(src_block())};
         const Loop matrices_loop{matrices(), static_cast<int64_t>(src_matrix())};
@@ -82,7 +91,8 @@ private:
                       {Loop{part_.m, static_cast<int64_t>(src_row())}, blocks_loop, matrices_loop},
                       kPieceBytes);
     }
-    void put(AccessList& list, bool atomic, uint64_t address, uint64_t bytes, Loop inner, Loop outer) const {
+    void put(AccessList& list, bool atomic, uint64_t address, uint64_t bytes, Loop inner,
+             Loop outer) const {
         Access& a = list.write(part_.space, address, bytes, {inner, outer},
                                part_.space == Space::gm ? 1 : 32);
         a.core = part_.core;

@@ -1,5 +1,5 @@
-// Moves the elements of a Fixpipe copy: piece by piece, 16 rows at a time, so that the source is read in
-// order and the destination's lines are finished while they are in the cache.
+// Moves the elements of a Fixpipe copy: piece by piece, 16 rows at a time, so that the source is
+// read in order and the destination's lines are finished while they are in the cache.
 #include "ops/fixpipe_move.hpp"
 
 #include <cstring>
@@ -47,7 +47,8 @@ struct ToHalf {
         __m256 v;
         std::memcpy(&v, src, 32);
         if (_mm256_movemask_ps(_mm256_cmp_ps(v, v, _CMP_UNORD_Q)) == 0) {
-            const __m128i packed = _mm256_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+            const __m128i packed =
+                _mm256_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
             std::memcpy(out, &packed, 16);
             return;
         }
@@ -63,7 +64,8 @@ struct ToHalf {
 
 // Up to 16 rows of one block by Rule, rows of the result `pitch` bytes apart.
 template <class Rule, uint32_t kElementBytes>
-void convert_rows(const std::byte* src, std::byte* dst, uint64_t pitch, uint32_t rows, uint32_t columns) {
+void convert_rows(const std::byte* src, std::byte* dst, uint64_t pitch, uint32_t rows,
+                  uint32_t columns) {
     if (columns == kPieceColumns) {
         for (uint32_t r = 0; r < rows; ++r) Rule::piece(src + r * kPieceBytes, dst + r * pitch);
         return;
@@ -77,7 +79,8 @@ void convert_rows(const std::byte* src, std::byte* dst, uint64_t pitch, uint32_t
 
 // Pieces that land contiguously, converted by Rule.
 template <class Rule, uint32_t kElementBytes>
-void move_fast(const FixpipeLayout& layout, const FixpipePart& part, const std::byte* src, std::byte* dst) {
+void move_fast(const FixpipeLayout& layout, const FixpipePart& part, const std::byte* src,
+               std::byte* dst) {
     for (uint32_t m0 = 0; m0 < part.m; m0 += kRowsAtOnce) {
         const uint32_t rows = part.m - m0 < kRowsAtOnce ? part.m - m0 : kRowsAtOnce;
         for (uint32_t block = 0; block < layout.blocks(); ++block) {
@@ -92,26 +95,33 @@ void move_fast(const FixpipeLayout& layout, const FixpipePart& part, const std::
 
 void move_fast_rule(FastRule fast, const FixpipeLayout& layout, const FixpipePart& part,
                     const std::byte* src, std::byte* dst) {
-    if (fast == FastRule::bits32) move_fast<CopyBits32, 4>(layout, part, src, dst);
-    else if (fast == FastRule::bf16) move_fast<ToBf16, 2>(layout, part, src, dst);
-    else move_fast<ToHalf, 2>(layout, part, src, dst);
+    if (fast == FastRule::bits32)
+        move_fast<CopyBits32, 4>(layout, part, src, dst);
+    else if (fast == FastRule::bf16)
+        move_fast<ToBf16, 2>(layout, part, src, dst);
+    else
+        move_fast<ToHalf, 2>(layout, part, src, dst);
 }
 
 // Converts pieces by any rule; `out` has room for 16 elements.
 class PieceConverter {
-public:
+  public:
     explicit PieceConverter(const ValueRule& rule) : rule_(rule), fast_(fast_rule(rule)) {}
     FastRule fast() const { return fast_; }
     void operator()(const std::byte* src, std::byte* out, uint32_t column, uint32_t count) const {
         switch (fast_) {
-            case FastRule::bits32: return CopyBits32::piece(src, out);
-            case FastRule::bf16: return ToBf16::piece(src, out);
-            case FastRule::f16: return ToHalf::piece(src, out);
-            case FastRule::none: return convert_values(rule_, src, out, column, count);
+            case FastRule::bits32:
+                return CopyBits32::piece(src, out);
+            case FastRule::bf16:
+                return ToBf16::piece(src, out);
+            case FastRule::f16:
+                return ToHalf::piece(src, out);
+            case FastRule::none:
+                return convert_values(rule_, src, out, column, count);
         }
     }
 
-private:
+  private:
     const ValueRule& rule_;
     FastRule fast_;
 };
@@ -124,7 +134,7 @@ void gather_column(const std::byte* tile, uint32_t column, uint32_t rows, std::b
 
 // Stores runs of converted elements, plainly or atomically.
 class RunStore {
-public:
+  public:
     RunStore(const Fixpipe& insn, const FixpipeLayout& layout, std::byte* dst, FixpipeAtomic atomic)
         : i_(insn), layout_(layout), dst_(dst), atomic_(atomic) {}
 
@@ -133,12 +143,13 @@ public:
         run(values, m * static_cast<uint64_t>(i_.dst_stride) + c0, count);
     }
     void stream_row(const std::byte* values, uint32_t m, uint32_t c0, uint32_t count) const {
-        stream_copy(dst_ + (m * static_cast<uint64_t>(i_.dst_stride) + c0) * layout_.bits() / 8, values,
-                    count * layout_.bits() / 8);
+        stream_copy(dst_ + (m * static_cast<uint64_t>(i_.dst_stride) + c0) * layout_.bits() / 8,
+                    values, count * layout_.bits() / 8);
     }
     // Asks for the lines of a later row.
     void prefetch_row(uint32_t m, uint32_t c0, uint32_t count) const {
-        const std::byte* to = dst_ + (m * static_cast<uint64_t>(i_.dst_stride) + c0) * layout_.bits() / 8;
+        const std::byte* to =
+            dst_ + (m * static_cast<uint64_t>(i_.dst_stride) + c0) * layout_.bits() / 8;
         for (uint64_t at = 0; at < count * layout_.bits() / 8; at += kLineBytes)
             __builtin_prefetch(to + at, 1);
     }
@@ -155,19 +166,25 @@ public:
     void columns(const std::byte* tile, uint32_t block, uint32_t m0, uint32_t rows) const {
         for (uint32_t c = 0; c < layout_.columns(block); ++c) {
             std::byte line[kRowsAtOnce * 4];
-            if (layout_.bits() == 8) gather_column<uint8_t>(tile, c, rows, line);
-            else if (layout_.bits() == 16) gather_column<uint16_t>(tile, c, rows, line);
-            else gather_column<uint32_t>(tile, c, rows, line);
-            run(line, layout_.piece_start(block) + static_cast<uint64_t>(c) * i_.dst_stride + m0, rows);
+            if (layout_.bits() == 8)
+                gather_column<uint8_t>(tile, c, rows, line);
+            else if (layout_.bits() == 16)
+                gather_column<uint16_t>(tile, c, rows, line);
+            else
+                gather_column<uint32_t>(tile, c, rows, line);
+            run(line, layout_.piece_start(block) + static_cast<uint64_t>(c) * i_.dst_stride + m0,
+                rows);
         }
     }
 
-private:
+  private:
     void run(const std::byte* values, uint64_t first, uint32_t count) const {
         std::byte* to = dst_ + first * layout_.bits() / 8;
         const uint64_t bytes = count * layout_.bits() / 8;
-        if (atomic_.op == AtomicOp::none) std::memcpy(to, values, bytes);
-        else atomic_store(atomic_.op, atomic_.type, values, to, bytes);
+        if (atomic_.op == AtomicOp::none)
+            std::memcpy(to, values, bytes);
+        else
+            atomic_store(atomic_.op, atomic_.type, values, to, bytes);
     }
 
     const Fixpipe& i_;
@@ -181,7 +198,8 @@ void move_rows(const FixpipeLayout& layout, const FixpipePart& part, const Piece
                const std::byte* src, const RunStore& store, bool streamed) {
     constexpr uint32_t kBlocksAtOnce = 16;
     alignas(64) std::byte tile[kRowsAtOnce * kBlocksAtOnce * kPieceBytes];
-    const uint32_t block_bytes = kPieceColumns * layout.bits() / 8, pitch = kBlocksAtOnce * block_bytes;
+    const uint32_t block_bytes = kPieceColumns * layout.bits() / 8,
+                   pitch = kBlocksAtOnce * block_bytes;
     for (uint32_t m0 = 0; m0 < part.m; m0 += kRowsAtOnce) {
         const uint32_t rows = part.m - m0 < kRowsAtOnce ? part.m - m0 : kRowsAtOnce;
         for (uint32_t b0 = 0; b0 < layout.blocks(); b0 += kBlocksAtOnce) {
@@ -207,8 +225,8 @@ void move_rows(const FixpipeLayout& layout, const FixpipePart& part, const Piece
     if (streamed) stream_fence();
 }
 
-void move_transposed(const FixpipeLayout& layout, const FixpipePart& part, const PieceConverter& convert,
-                     const std::byte* src, const RunStore& store) {
+void move_transposed(const FixpipeLayout& layout, const FixpipePart& part,
+                     const PieceConverter& convert, const std::byte* src, const RunStore& store) {
     for (uint32_t block = 0; block < layout.blocks(); ++block) {
         for (uint32_t m0 = 0; m0 < part.m; m0 += kRowsAtOnce) {
             const uint32_t rows = part.m - m0 < kRowsAtOnce ? part.m - m0 : kRowsAtOnce;
@@ -221,8 +239,8 @@ void move_transposed(const FixpipeLayout& layout, const FixpipePart& part, const
     }
 }
 
-void move_fractals(const FixpipeLayout& layout, const FixpipePart& part, const PieceConverter& convert,
-                   const std::byte* src, const RunStore& store) {
+void move_fractals(const FixpipeLayout& layout, const FixpipePart& part,
+                   const PieceConverter& convert, const std::byte* src, const RunStore& store) {
     for (uint32_t block = 0; block < layout.blocks(); ++block) {
         const std::byte* row = src + block * layout.src_block();
         for (uint32_t m = 0; m < part.m; ++m, row += kPieceBytes) {
@@ -235,24 +253,31 @@ void move_fractals(const FixpipeLayout& layout, const FixpipePart& part, const P
 
 }  // namespace
 
-void move_part(const Fixpipe& i, const FixpipePart& part, const ValueRule& rule, const std::byte* l0c,
-               std::byte* dst, FixpipeAtomic atomic) {
+void move_part(const Fixpipe& i, const FixpipePart& part, const ValueRule& rule,
+               const std::byte* l0c, std::byte* dst, FixpipeAtomic atomic) {
     const FixpipeLayout layout(i, part);
     const PieceConverter convert(rule);
     const bool atomically = atomic.op != AtomicOp::none, to_gm = part.space == Space::gm;
-    const bool direct = convert.fast() != FastRule::none && !i.nz2dn && !i.channel_split && !atomically;
+    const bool direct =
+        convert.fast() != FastRule::none && !i.nz2dn && !i.channel_split && !atomically;
     const uint64_t matrix_bytes = static_cast<uint64_t>(i.dst_matrix_stride) * layout.bits() / 8;
-    const bool streamed = !atomically && may_stream(i.dst | matrix_bytes, i.dst_stride * layout.bits() / 8,
-                                                    static_cast<uint64_t>(part.m) * part.n * layout.bits() / 8);
+    const bool streamed =
+        !atomically && may_stream(i.dst | matrix_bytes, i.dst_stride * layout.bits() / 8,
+                                  static_cast<uint64_t>(part.m) * part.n * layout.bits() / 8);
     for (uint32_t q = 0; q < layout.matrices(); ++q) {
         const std::byte* src = l0c + part.src + q * layout.src_matrix();
         std::byte* to = dst + q * matrix_bytes;
         const RunStore store(i, layout, to, atomic);
-        if (i.nz2nd && to_gm) move_rows(layout, part, convert, src, store, streamed);
-        else if (direct) move_fast_rule(convert.fast(), layout, part, src, to);
-        else if (i.nz2dn) move_transposed(layout, part, convert, src, store);
-        else if (i.nz2nd) move_rows(layout, part, convert, src, store, false);
-        else move_fractals(layout, part, convert, src, store);
+        if (i.nz2nd && to_gm)
+            move_rows(layout, part, convert, src, store, streamed);
+        else if (direct)
+            move_fast_rule(convert.fast(), layout, part, src, to);
+        else if (i.nz2dn)
+            move_transposed(layout, part, convert, src, store);
+        else if (i.nz2nd)
+            move_rows(layout, part, convert, src, store, false);
+        else
+            move_fractals(layout, part, convert, src, store);
     }
 }
 

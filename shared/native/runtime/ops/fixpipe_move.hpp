@@ -14,7 +14,7 @@ struct FixpipeAtomic {
 };
 
 // l0c: host address of L0C; dst: host address of the copy's first element.
-void move_part(const Fixpipe& insn, const FixpipePart& part, const ValueRule& rule, const std::byte* l0c,
-               std::byte* dst, FixpipeAtomic atomic);
+void move_part(const Fixpipe& insn, const FixpipePart& part, const ValueRule& rule,
+               const std::byte* l0c, std::byte* dst, FixpipeAtomic atomic);
 
 }  // namespace asc_emu

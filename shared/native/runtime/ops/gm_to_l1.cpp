@@ -11,14 +11,14 @@ namespace asc_emu {
 namespace {
 
 constexpr uint32_t kC0Bytes = 32;
-// Columns of C0 that are stored side by side: 256 source bytes a row, and few enough store streams for
-// the first-level cache when their distance is a power of two.
+// Columns of C0 that are stored side by side: 256 source bytes a row, and few enough store streams
+// for the first-level cache when their distance is a power of two.
 constexpr uint32_t kColumnsAtOnce = 8;
-constexpr uint32_t kRowsAhead = 8;   // of software prefetch
+constexpr uint32_t kRowsAhead = 8;  // of software prefetch
 
 struct NzShape {
     uint64_t line_stride;
-    uint64_t row_stride, column_stride;   // destination, bytes
+    uint64_t row_stride, column_stride;  // destination, bytes
     uint32_t rows, row_bytes;
 };
 
@@ -61,7 +61,8 @@ void dn_column_b16(const std::byte* src, std::byte* dst, const NzShape& s, uint3
     const uint32_t whole = lines == 16 ? s.rows / 16 * 16 : 0;
     for (uint32_t n = 0; n < whole; n += 16) {
         // The lines of the next C0 column.
-        for (uint32_t e = 0; e < 16; ++e) __builtin_prefetch(src + (16 + e) * s.line_stride + n * 2);
+        for (uint32_t e = 0; e < 16; ++e)
+            __builtin_prefetch(src + (16 + e) * s.line_stride + n * 2);
         transpose_16x16_b16(src + n * 2, s.line_stride, dst + n * s.row_stride, s.row_stride);
     }
     if (whole == s.rows) return;
@@ -70,15 +71,19 @@ void dn_column_b16(const std::byte* src, std::byte* dst, const NzShape& s, uint3
     dn_column<uint16_t>(src + whole * 2, dst + whole * s.row_stride, rest, lines);
 }
 
-void dn_to_nz(const std::byte* src, std::byte* dst, const NzShape& s, uint32_t d, uint32_t element_bytes) {
+void dn_to_nz(const std::byte* src, std::byte* dst, const NzShape& s, uint32_t d,
+              uint32_t element_bytes) {
     const uint32_t c0 = kC0Bytes / element_bytes;
     for (uint32_t c = 0; c * c0 < d; ++c) {
         const uint32_t lines = d - c * c0 < c0 ? d - c * c0 : c0;
         const std::byte* from = src + static_cast<uint64_t>(c) * c0 * s.line_stride;
         std::byte* to = dst + c * s.column_stride;
-        if (element_bytes == 1) dn_column<uint8_t>(from, to, s, lines);
-        else if (element_bytes == 2) dn_column_b16(from, to, s, lines);
-        else dn_column<uint32_t>(from, to, s, lines);
+        if (element_bytes == 1)
+            dn_column<uint8_t>(from, to, s, lines);
+        else if (element_bytes == 2)
+            dn_column_b16(from, to, s, lines);
+        else
+            dn_column<uint32_t>(from, to, s, lines);
     }
 }
 
@@ -86,28 +91,33 @@ bool empty(const CopyGmToL1Nz& i) { return i.num == 0 || i.n == 0 || i.d == 0; }
 // Rows of four elements, packed: only for at most four columns.
 bool small_c0(const CopyGmToL1Nz& i) { return i.small_c0 && i.d <= 4; }
 
-// NOTE: the C-API pages state smallc0_en the other way round; this is the polarity of the basic API and of
-// every example.
+// NOTE: the C-API pages state smallc0_en the other way round; this is the polarity of the basic API
+// and of every example.
 void copy_small_c0(const CopyGmToL1Nz& i, const std::byte* src, std::byte* dst) {
     const uint32_t s = i.element_bytes, row_bytes = 4 * s;
     std::memset(dst, 0, round_up(static_cast<uint64_t>(i.n) * row_bytes, kC0Bytes));
     for (uint32_t n = 0; n < i.n; ++n)
         for (uint32_t d = 0; d < i.d; ++d)
-            std::memcpy(dst + n * row_bytes + d * s,
-                        src + (i.transposed ? d * i.line_stride + n * s : n * i.line_stride + d * s), s);
+            std::memcpy(
+                dst + n * row_bytes + d * s,
+                src + (i.transposed ? d * i.line_stride + n * s : n * i.line_stride + d * s), s);
 }
 
 }  // namespace
 
 static void execute(Core& core, const CopyGmToL1Nz& i) {
     if (empty(i)) return;
-    const NzShape shape{i.line_stride, i.n_stride * 32ull, i.c0_stride * 32ull, i.n, i.d * i.element_bytes};
+    const NzShape shape{i.line_stride, i.n_stride * 32ull, i.c0_stride * 32ull, i.n,
+                        i.d * i.element_bytes};
     for (uint32_t b = 0; b < i.num; ++b) {
         const std::byte* src = gm_source(i.src + b * i.src_matrix_stride);
         std::byte* dst = core.at(Space::l1, i.dst) + b * i.dst_matrix_stride * 32ull;
-        if (small_c0(i)) copy_small_c0(i, src, dst);
-        else if (i.transposed) dn_to_nz(src, dst, shape, i.d, i.element_bytes);
-        else nd_to_nz(src, dst, shape);
+        if (small_c0(i))
+            copy_small_c0(i, src, dst);
+        else if (i.transposed)
+            dn_to_nz(src, dst, shape, i.d, i.element_bytes);
+        else
+            nd_to_nz(src, dst, shape);
     }
 }
 
@@ -119,18 +129,23 @@ static void accesses(const Core&, const CopyGmToL1Nz& i, AccessList& list) {
     list.read(Space::gm, i.src, elements * i.element_bytes,
               {Loop{lines, static_cast<int64_t>(i.line_stride)}, src_matrices});
     if (small_c0(i)) {
-        list.write(Space::l1, i.dst, round_up(4ull * i.n * i.element_bytes, 32), {dst_matrices}, 32);
+        list.write(Space::l1, i.dst, round_up(4ull * i.n * i.element_bytes, 32), {dst_matrices},
+                   32);
         return;
     }
-    const Loop columns{ceil_div(static_cast<uint64_t>(i.d) * i.element_bytes, 32), i.c0_stride * 32};
-    if (i.n_stride == 1) list.write(Space::l1, i.dst, i.n * 32ull, {columns, dst_matrices}, 32);
-    else list.write(Space::l1, i.dst, 32, {Loop{i.n, i.n_stride * 32}, columns, dst_matrices}, 32);
+    const Loop columns{ceil_div(static_cast<uint64_t>(i.d) * i.element_bytes, 32),
+                       i.c0_stride * 32};
+    if (i.n_stride == 1)
+        list.write(Space::l1, i.dst, i.n * 32ull, {columns, dst_matrices}, 32);
+    else
+        list.write(Space::l1, i.dst, 32, {Loop{i.n, i.n_stride * 32}, columns, dst_matrices}, 32);
 }
 
 static void validate(const Core& core, const CopyGmToL1Nz& i) {
     if (empty(i)) return;
     check_range(core, "n_value", i.n, 0, 16384, "split the copy by rows");
-    check_range(core, "d_value", i.d, 0, i.transposed ? kMaxBurstBytes : 65535, "split the copy by columns");
+    check_range(core, "d_value", i.d, 0, i.transposed ? kMaxBurstBytes : 65535,
+                "split the copy by columns");
     if (small_c0(i)) return;
     const char* fix = "set it with asc_set_gm2l1_nz_para before the copy";
     if (i.n > 1) check_range(core, "destination row stride", i.n_stride, 1, 16384, fix);
@@ -146,12 +161,16 @@ static Work work(const Core&, const CopyGmToL1Nz& i) {
 ASC_EMU_REGISTER(CopyGmToL1Nz, Roles::aic)
 
 // Bursts -----------------------------------------------------------------------------------------
-static void execute(Core& core, const CopyGmToL1Burst& i) { load_bursts(i, core.at(Space::l1, i.dst)); }
+static void execute(Core& core, const CopyGmToL1Burst& i) {
+    load_bursts(i, core.at(Space::l1, i.dst));
+}
 static void accesses(const Core&, const CopyGmToL1Burst& i, AccessList& list) {
     list_load_accesses(i, Space::l1, list);
 }
 static void validate(const Core& core, const CopyGmToL1Burst& i) { check_load_bursts(core, i); }
-static Work work(const Core&, const CopyGmToL1Burst& i) { return bursts_work(i, CostClass::gm_to_l1); }
+static Work work(const Core&, const CopyGmToL1Burst& i) {
+    return bursts_work(i, CostClass::gm_to_l1);
+}
 ASC_EMU_REGISTER(CopyGmToL1Burst, Roles::aic)
 
 // Plain copy and channel padding -----------------------------------------------------------------
@@ -159,8 +178,8 @@ ASC_EMU_REGISTER(CopyGmToL1Burst, Roles::aic)
 namespace {
 
 struct PadShape {
-    uint64_t src_bytes, dst_bytes;     // of one burst
-    uint64_t src_stride, dst_stride;   // bytes
+    uint64_t src_bytes, dst_bytes;    // of one burst
+    uint64_t src_stride, dst_stride;  // bytes
 };
 
 PadShape pad_shape(const CopyGmToL1Pad& i) {
@@ -201,13 +220,15 @@ static void accesses(const Core&, const CopyGmToL1Pad& i, AccessList& list) {
     const PadShape s = pad_shape(i);
     if (i.blocks == 0) return;
     list.read(Space::gm, i.src, s.src_bytes, {Loop{i.count, static_cast<int64_t>(s.src_stride)}});
-    list.write(Space::l1, i.dst, s.dst_bytes, {Loop{i.count, static_cast<int64_t>(s.dst_stride)}}, 32);
+    list.write(Space::l1, i.dst, s.dst_bytes, {Loop{i.count, static_cast<int64_t>(s.dst_stride)}},
+               32);
 }
 static void validate(const Core& core, const CopyGmToL1Pad& i) {
     check_range(core, "pad_func_mode", i.mode, 0, 8, "use 0 for a plain copy");
     check_range(core, "n_burst", i.count, 1, kMaxBursts, "split the copy or skip it");
     if (i.mode >= 1 && i.mode <= 5)
-        check_range(core, "len_burst", i.blocks, 1, 1, "the expanding modes write one block a burst");
+        check_range(core, "len_burst", i.blocks, 1, 1,
+                    "the expanding modes write one block a burst");
 }
 static Work work(const Core&, const CopyGmToL1Pad& i) {
     return {CostClass::gm_to_l1, i.count * pad_shape(i).src_bytes, i.count, 0};
@@ -215,7 +236,8 @@ static Work work(const Core&, const CopyGmToL1Pad& i) {
 ASC_EMU_REGISTER(CopyGmToL1Pad, Roles::aic)
 
 // Fractals of an NZ source -----------------------------------------------------------------------
-// NOTE: this call has no source stride; the fractals are taken as one column after the other, m_step high.
+// NOTE: this call has no source stride; the fractals are taken as one column after the other,
+// m_step high.
 static uint64_t fractal_source(const CopyGmToL1Fractal& i) {
     return i.src + (static_cast<uint64_t>(i.k_start) * i.m_step + i.m_start) * 512;
 }
@@ -230,7 +252,8 @@ static void accesses(const Core&, const CopyGmToL1Fractal& i, AccessList& list) 
     list.write(Space::l1, i.dst, i.m_step * 512ull, {Loop{i.k_step, i.dst_stride * 512}}, 32);
 }
 static void validate(const Core& core, const CopyGmToL1Fractal& i) {
-    check_range(core, "decomp_mode", i.decompress, 0, 0, "compressed sources do not exist on this chip");
+    check_range(core, "decomp_mode", i.decompress, 0, 0,
+                "compressed sources do not exist on this chip");
 }
 static Work work(const Core&, const CopyGmToL1Fractal& i) {
     return {CostClass::gm_to_l1, i.m_step * i.k_step * 512ull, i.k_step, i.l2_hint};

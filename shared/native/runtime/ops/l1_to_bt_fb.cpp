@@ -21,13 +21,14 @@ static void execute(Core& core, const CopyL1ToBt& i) {
     std::byte* dst = core.at(Space::bt, i.dst);
     if (!i.widen) return copy_blocks(i, src, dst);
     for (size_t b = 0; b < i.count; ++b)
-        widen_block(i.source_type, src + b * (i.bytes + i.src_gap), dst + b * (2 * i.bytes + i.dst_gap),
-                    i.bytes);
+        widen_block(i.source_type, src + b * (i.bytes + i.src_gap),
+                    dst + b * (2 * i.bytes + i.dst_gap), i.bytes);
 }
 static void accesses(const Core&, const CopyL1ToBt& i, AccessList& list) {
     const uint32_t written = i.widen ? 2 * i.bytes : i.bytes;
     list.read(Space::l1, i.src, i.bytes, {source_loop(i)}, 32);
-    list.write(Space::bt, i.dst, written, {Loop{i.count, static_cast<int64_t>(written) + i.dst_gap}}, 64);
+    list.write(Space::bt, i.dst, written,
+               {Loop{i.count, static_cast<int64_t>(written) + i.dst_gap}}, 64);
 }
 static void validate(const Core& core, const CopyL1ToBt& i) {
     check_blocks(core, i);
@@ -50,9 +51,12 @@ static Work work(const Core&, const CopyL1ToFb& i) { return blocks_work(i, CostC
 ASC_EMU_REGISTER(CopyL1ToFb, Roles::aic)
 
 // UB of a vector core ----------------------------------------------------------------------------
-static CoreSlot ub_owner(uint8_t sub_block) { return sub_block == 0 ? CoreSlot::aiv0 : CoreSlot::aiv1; }
+static CoreSlot ub_owner(uint8_t sub_block) {
+    return sub_block == 0 ? CoreSlot::aiv0 : CoreSlot::aiv1;
+}
 static void execute(Core& core, const CopyL1ToUb& i) {
-    copy_blocks(i, core.at(Space::l1, i.src), core.block->core(ub_owner(i.sub_block)).at(Space::ub, i.dst));
+    copy_blocks(i, core.at(Space::l1, i.src),
+                core.block->core(ub_owner(i.sub_block)).at(Space::ub, i.dst));
 }
 static void accesses(const Core&, const CopyL1ToUb& i, AccessList& list) {
     list.read(Space::l1, i.src, i.bytes, {source_loop(i)}, 32);
@@ -60,7 +64,8 @@ static void accesses(const Core&, const CopyL1ToUb& i, AccessList& list) {
 }
 static void validate(const Core& core, const CopyL1ToUb& i) {
     check_blocks(core, i);
-    if (core.block->num_aiv == 0) fail(core, "asc_copy_l12ub needs a vector core; make the kernel __mix__");
+    if (core.block->num_aiv == 0)
+        fail(core, "asc_copy_l12ub needs a vector core; make the kernel __mix__");
     check_range(core, "sub_blockid", i.sub_block, 0, core.block->num_aiv - 1,
                 "the block has fewer vector cores; use __mix__(1, 2) or another number");
 }

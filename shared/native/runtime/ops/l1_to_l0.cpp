@@ -18,8 +18,10 @@ Space l0_space(bool to_l0b) { return to_l0b ? Space::l0b : Space::l0a; }
 // First source fractal; a negative stride walks K backwards from the same start formula.
 template <class Insn>
 uint64_t source_start(const Insn& i) {
-    return i.src + (static_cast<uint64_t>(i.k_start) * static_cast<uint64_t>(std::abs(i.src_stride)) +
-                    i.m_start) * kFractal;
+    return i.src +
+           (static_cast<uint64_t>(i.k_start) * static_cast<uint64_t>(std::abs(i.src_stride)) +
+            i.m_start) *
+               kFractal;
 }
 
 template <class Insn>
@@ -45,7 +47,8 @@ static void execute(Core& core, const CopyL1ToL0& i) {
         std::memcpy(dst, src, column * i.k_step);
     } else {
         for (int64_t k = 0; k < i.k_step; ++k)
-            std::memcpy(dst + k * i.dst_stride * kFractal, src + k * i.src_stride * kFractal, column);
+            std::memcpy(dst + k * i.dst_stride * kFractal, src + k * i.src_stride * kFractal,
+                        column);
     }
     new_l0_version(core, i.to_l0b);
 }
@@ -56,11 +59,13 @@ static void accesses(const Core&, const CopyL1ToL0& i, AccessList& list) {
                {Loop{i.k_step, i.dst_stride * kFractal}}, 512);
 }
 static Work work(const Core&, const CopyL1ToL0& i) {
-    return {CostClass::l1_to_l0, static_cast<uint64_t>(i.m_step) * i.k_step * kFractal, i.k_step, 0};
+    return {CostClass::l1_to_l0, static_cast<uint64_t>(i.m_step) * i.k_step * kFractal, i.k_step,
+            0};
 }
 ASC_EMU_REGISTER(CopyL1ToL0, Roles::aic)
 
-// 2D copy with transposed squares ------------------------------------------------------------------
+// 2D copy with transposed squares
+// ------------------------------------------------------------------
 namespace {
 
 // Squares of a transposing load: how many fractals of the source make one, down and across.
@@ -108,24 +113,29 @@ static void accesses(const Core&, const CopyL1ToL0Transpose& i, AccessList& list
 }
 static void validate(const Core& core, const CopyL1ToL0Transpose& i) {
     const Square square = square_of(i.element_bits);
-    check_multiple(core, "m_step", i.m_step, square.down, "whole squares are transposed: load more rows");
-    check_multiple(core, "k_step", i.k_step, square.across, "whole squares are transposed: load more columns");
+    check_multiple(core, "m_step", i.m_step, square.down,
+                   "whole squares are transposed: load more rows");
+    check_multiple(core, "k_step", i.k_step, square.across,
+                   "whole squares are transposed: load more columns");
 }
 static Work work(const Core&, const CopyL1ToL0Transpose& i) {
-    return {CostClass::l1_to_l0, static_cast<uint64_t>(i.m_step) * i.k_step * kFractal, i.k_step, 0};
+    return {CostClass::l1_to_l0, static_cast<uint64_t>(i.m_step) * i.k_step * kFractal, i.k_step,
+            0};
 }
 ASC_EMU_REGISTER(CopyL1ToL0Transpose, Roles::aic)
 
-// Repeated transposed squares ----------------------------------------------------------------------
+// Repeated transposed squares
+// ----------------------------------------------------------------------
 namespace {
 
 struct TransSteps {
     uint32_t fractals;
-    int64_t src_repeat, src_fractal, dst_repeat, dst_fractal;   // bytes
+    int64_t src_repeat, src_fractal, dst_repeat, dst_fractal;  // bytes
 };
 TransSteps trans_steps(const CopyL1ToL0bTrans& i) {
-    return {square_fractals(i.element_bits), i.src_stride * kFractal, (1 + i.src_fractal_gap) * kFractal,
-            (1 + i.dst_gap) * kFractal, (1 + i.dst_fractal_gap) * kFractal};
+    return {square_fractals(i.element_bits), i.src_stride * kFractal,
+            (1 + i.src_fractal_gap) * kFractal, (1 + i.dst_gap) * kFractal,
+            (1 + i.dst_fractal_gap) * kFractal};
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// Meaning of the matrix multiply-add (ascend_c_cube.md section 10); the arithmetic is numerics/mmad.hpp.
+// Meaning of the matrix multiply-add (ascend_c_cube.md section 10); the arithmetic is
+// numerics/mmad.hpp.
 #include "asc_emu/insn/mmad.hpp"
 
 #include "numerics/mmad.hpp"
@@ -10,15 +11,24 @@ namespace {
 
 numerics::Element element_of(Dtype type, bool as_hif8) {
     switch (type) {
-        case Dtype::bf16: return numerics::Element::bf16;
-        case Dtype::f16: return numerics::Element::f16;
-        case Dtype::f32: return numerics::Element::f32;
-        case Dtype::i8: return numerics::Element::i8;
-        case Dtype::e4m3: return as_hif8 ? numerics::Element::hif8 : numerics::Element::e4m3;
-        case Dtype::e5m2: return as_hif8 ? numerics::Element::hif8 : numerics::Element::e5m2;
-        case Dtype::hif8: return numerics::Element::hif8;
-        case Dtype::e2m1: return numerics::Element::e2m1;
-        default: return numerics::Element::e1m2;
+        case Dtype::bf16:
+            return numerics::Element::bf16;
+        case Dtype::f16:
+            return numerics::Element::f16;
+        case Dtype::f32:
+            return numerics::Element::f32;
+        case Dtype::i8:
+            return numerics::Element::i8;
+        case Dtype::e4m3:
+            return as_hif8 ? numerics::Element::hif8 : numerics::Element::e4m3;
+        case Dtype::e5m2:
+            return as_hif8 ? numerics::Element::hif8 : numerics::Element::e5m2;
+        case Dtype::hif8:
+            return numerics::Element::hif8;
+        case Dtype::e2m1:
+            return numerics::Element::e2m1;
+        default:
+            return numerics::Element::e1m2;
     }
 }
 
@@ -26,7 +36,9 @@ bool empty(const Mmad& i) { return i.m == 0 || i.k == 0 || i.n == 0; }
 uint32_t padded_m(const Mmad& i) { return static_cast<uint32_t>(round_up(i.m, 16)); }
 uint32_t padded_n(const Mmad& i) { return static_cast<uint32_t>(round_up(i.n, 16)); }
 // 32-byte groups along K of an operand.
-uint64_t k_groups(const Mmad& i) { return ceil_div(static_cast<uint64_t>(i.k) * dtype_bits(i.a_type), 256); }
+uint64_t k_groups(const Mmad& i) {
+    return ceil_div(static_cast<uint64_t>(i.k) * dtype_bits(i.a_type), 256);
+}
 
 UnitRegion region_of(const Mmad& i) { return {i.c, 1, 0, padded_m(i) * padded_n(i) * 4}; }
 
@@ -69,15 +81,19 @@ static bool ready(Core& core, const Mmad& i) {
     return unit_flags_equal(core, region_of(i), false);
 }
 static std::string describe(const Core&, const Mmad& i) {
-    return "mmad waits for Fixpipe to release the unit flags of L0C from byte " + std::to_string(i.c);
+    return "mmad waits for Fixpipe to release the unit flags of L0C from byte " +
+           std::to_string(i.c);
 }
 
 static void accesses(const Core&, const Mmad& i, AccessList& list) {
     if (empty(i)) return;
     const uint64_t groups = k_groups(i);
     const uint16_t align = i.mx && dtype_bits(i.a_type) == 8 ? 1024 : 512;
-    if (i.gemv) list.read(Space::l0a, i.a, round_up(static_cast<uint64_t>(i.k) * dtype_bits(i.a_type), 8) / 8, {}, align);
-    else list.read(Space::l0a, i.a, groups * padded_m(i) * 32, {}, align);
+    if (i.gemv)
+        list.read(Space::l0a, i.a,
+                  round_up(static_cast<uint64_t>(i.k) * dtype_bits(i.a_type), 8) / 8, {}, align);
+    else
+        list.read(Space::l0a, i.a, groups * padded_m(i) * 32, {}, align);
     list.read(Space::l0b, i.b, groups * padded_n(i) * 32, {}, align);
     if (i.mx) {
         list.read(Space::l0a_mx, i.a / 16, padded_m(i) / 16 * (i.k / 64u) * 32, {}, 32);

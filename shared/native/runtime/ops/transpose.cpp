@@ -9,8 +9,8 @@ constexpr uint32_t kRows = 16, kRowBytes = 32;
 void transpose_b8(const std::byte* const* src, std::byte* const* dst) {
     for (uint32_t p = 0; p < 2; ++p)
         for (uint32_t h = 0; h < 2; ++h)
-            transpose_elements<uint8_t>(src[p] + h * kRows, kRowBytes, dst[h] + p * kRows, kRowBytes,
-                                        kRows, kRows);
+            transpose_elements<uint8_t>(src[p] + h * kRows, kRowBytes, dst[h] + p * kRows,
+                                        kRowBytes, kRows, kRows);
 }
 
 void transpose_b32(const std::byte* const* src, std::byte* const* dst) {
@@ -37,10 +37,14 @@ void transpose_b4(const std::byte* const* src, std::byte* const* dst) {
 
 void transpose_square(uint32_t element_bits, const std::byte* const* src, std::byte* const* dst) {
     switch (element_bits) {
-        case 4: return transpose_b4(src, dst);
-        case 8: return transpose_b8(src, dst);
-        case 16: return transpose_16x16_b16(src[0], kRowBytes, dst[0], kRowBytes);
-        default: return transpose_b32(src, dst);
+        case 4:
+            return transpose_b4(src, dst);
+        case 8:
+            return transpose_b8(src, dst);
+        case 16:
+            return transpose_16x16_b16(src[0], kRowBytes, dst[0], kRowBytes);
+        default:
+            return transpose_b32(src, dst);
     }
 }
 

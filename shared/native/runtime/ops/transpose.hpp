@@ -1,5 +1,5 @@
-// Transposes of the square tiles behind dn2nz and the transposing L0 loads (ascend_c_cube.md sections 5.2,
-// 7.2, 7.3).
+// Transposes of the square tiles behind dn2nz and the transposing L0 loads (ascend_c_cube.md
+// sections 5.2, 7.2, 7.3).
 #pragma once
 
 #include <cstddef>
@@ -85,8 +85,8 @@ inline void transpose_16x16_b16(const std::byte* src, size_t src_stride, std::by
 
 // rows x columns elements of type T.
 template <class T>
-inline void transpose_elements(const std::byte* src, size_t src_stride, std::byte* dst, size_t dst_stride,
-                               uint32_t rows, uint32_t columns) {
+inline void transpose_elements(const std::byte* src, size_t src_stride, std::byte* dst,
+                               size_t dst_stride, uint32_t rows, uint32_t columns) {
     for (uint32_t r = 0; r < rows; ++r) {
         T line[64];
         std::memcpy(line, src + r * src_stride, columns * sizeof(T));
@@ -95,7 +95,8 @@ inline void transpose_elements(const std::byte* src, size_t src_stride, std::byt
     }
 }
 
-// Fractals of 512 bytes that make one square of E x E elements, E = 64 (4 bits), 32 (8), 16 (16, 32).
+// Fractals of 512 bytes that make one square of E x E elements, E = 64 (4 bits), 32 (8), 16 (16,
+// 32).
 constexpr uint32_t square_fractals(uint32_t element_bits) {
     return element_bits == 4 ? 4 : element_bits == 16 ? 1 : 2;
 }

@@ -50,17 +50,23 @@ static void execute(Core& core, const CopyUbToGm& i) {
 }
 static void accesses(const Core&, const CopyUbToGm& i, AccessList& list) {
     if (i.bytes == 0) return;
-    const auto loop = [](uint32_t count, uint64_t stride) { return Loop{count, static_cast<int64_t>(stride)}; };
+    const auto loop = [](uint32_t count, uint64_t stride) {
+        return Loop{count, static_cast<int64_t>(stride)};
+    };
     const LoopRegisters& l = i.loops;
-    list.read(Space::ub, i.src, i.bytes,
-              {loop(i.count, i.src_stride), loop(l.size1, l.src_stride1), loop(l.size2, l.src_stride2)}, 32);
+    list.read(
+        Space::ub, i.src, i.bytes,
+        {loop(i.count, i.src_stride), loop(l.size1, l.src_stride1), loop(l.size2, l.src_stride2)},
+        32);
     list.write(Space::gm, i.dst, i.bytes,
-               {loop(i.count, i.dst_stride), loop(l.size1, l.dst_stride1), loop(l.size2, l.dst_stride2)})
+               {loop(i.count, i.dst_stride), loop(l.size1, l.dst_stride1),
+                loop(l.size2, l.dst_stride2)})
         .atomic = i.atomic_op != AtomicOp::none;
 }
 static void validate(const Core& core, const CopyUbToGm& i) {
     check_range(core, "n_burst", i.count, 1, kMaxBursts, "split the copy or skip it");
-    check_range(core, "len_burst", i.bytes, 0, kMaxBurstBytes, "lengths are in bytes; split the burst");
+    check_range(core, "len_burst", i.bytes, 0, kMaxBurstBytes,
+                "lengths are in bytes; split the burst");
     if (i.count > 1 && i.src_stride != i.bytes)
         check_multiple(core, "source stride", i.src_stride, 32,
                        "bursts start at 32-byte boundaries unless the stride equals len_burst");
@@ -71,7 +77,8 @@ static void validate(const Core& core, const CopyUbToGm& i) {
 static Work work(const Core&, const CopyUbToGm& i) { return bursts_work(i, CostClass::ub_to_gm); }
 ASC_EMU_REGISTER(CopyUbToGm, Roles::aiv)
 
-// UB -> L1 of the block, UB -> UB ------------------------------------------------------------------
+// UB -> L1 of the block, UB -> UB
+// ------------------------------------------------------------------
 static void execute(Core& core, const CopyUbToL1& i) {
     copy_blocks(i, core.at(Space::ub, i.src), core.at(Space::l1, i.dst));
 }
@@ -81,7 +88,8 @@ static void accesses(const Core&, const CopyUbToL1& i, AccessList& list) {
 }
 static void validate(const Core& core, const CopyUbToL1& i) {
     check_blocks(core, i);
-    if (core.block->num_aic == 0) fail(core, "asc_copy_ub2l1 needs a cube core; make the kernel __mix__");
+    if (core.block->num_aic == 0)
+        fail(core, "asc_copy_ub2l1 needs a cube core; make the kernel __mix__");
 }
 static Work work(const Core&, const CopyUbToL1& i) { return blocks_work(i, CostClass::ub_to_l1); }
 ASC_EMU_REGISTER(CopyUbToL1, Roles::aiv)

@@ -1,5 +1,5 @@
-// Meaning of a vector function: it runs to its end when PIPE_V reaches it (ascend_c_vector.md section 2).
-// Its loads and stores check their own addresses (api/vector_memory.hpp).
+// Meaning of a vector function: it runs to its end when PIPE_V reaches it (ascend_c_vector.md
+// section 2). Its loads and stores check their own addresses (api/vector_memory.hpp).
 #include "asc_emu/insn/vector.hpp"
 
 #include "op_table.hpp"

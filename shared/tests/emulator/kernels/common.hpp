@@ -1,28 +1,44 @@
 // Put before every kernel text of these tests: choice of element types at run time.
 #include <c_api/asc_simd.h>
 
-// `params` holds the arguments of the instruction under test as 64-bit integers, in the order of the model.
+// `params` holds the arguments of the instruction under test as 64-bit integers, in the order of
+// the model.
 using Params = const int64_t;
 
 // Calls f with a value of the type that has this index in model/types.py.
 template <class F>
 void with_type(int64_t index, F f) {
     switch (index) {
-        case 0: return f(int8_t{});
-        case 1: return f(uint8_t{});
-        case 2: return f(hifloat8_t{});
-        case 3: return f(fp8_e5m2_t{});
-        case 4: return f(fp8_e4m3fn_t{});
-        case 5: return f(int16_t{});
-        case 6: return f(uint16_t{});
-        case 7: return f(half{});
-        case 8: return f(bfloat16_t{});
-        case 9: return f(int32_t{});
-        case 10: return f(uint32_t{});
-        case 11: return f(float{});
-        case 12: return f(fp4x2_e2m1_t{});
-        case 13: return f(fp4x2_e1m2_t{});
-        case 14: return f(int4x2_t{});
+        case 0:
+            return f(int8_t{});
+        case 1:
+            return f(uint8_t{});
+        case 2:
+            return f(hifloat8_t{});
+        case 3:
+            return f(fp8_e5m2_t{});
+        case 4:
+            return f(fp8_e4m3fn_t{});
+        case 5:
+            return f(int16_t{});
+        case 6:
+            return f(uint16_t{});
+        case 7:
+            return f(half{});
+        case 8:
+            return f(bfloat16_t{});
+        case 9:
+            return f(int32_t{});
+        case 10:
+            return f(uint32_t{});
+        case 11:
+            return f(float{});
+        case 12:
+            return f(fp4x2_e2m1_t{});
+        case 13:
+            return f(fp4x2_e1m2_t{});
+        case 14:
+            return f(int4x2_t{});
     }
 }
 

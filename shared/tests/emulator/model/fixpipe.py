@@ -55,14 +55,18 @@ def values(
     keep: bool = True,
     keep_nan8: bool = False,
 ) -> np.ndarray:
-    """Element codes of the [m, n] accumulator values `v`; `words` and `alpha` have one entry a column."""
+    """Element codes of the [m, n] accumulator values; `words`, `alpha` have one entry a column."""
     _, _, scaled, _ = MODES[mode]
     if mode == "NoQuant" and relu < 2:
         out = np.where(v < 0, v.dtype.type(0), v) if relu else v
         return out.view(np.uint32)
     x = v.astype(np.float32)
     words = words.astype(np.uint64)
-    m1 = (words & np.uint64(0xFFFFE000)).astype(np.uint32).view(np.float32) if scaled else np.float32(1)
+    m1 = (
+        (words & np.uint64(0xFFFFE000)).astype(np.uint32).view(np.float32)
+        if scaled
+        else np.float32(1)
+    )
     with np.errstate(all="ignore"):
         positive = x * m1
         if relu == 1:
@@ -103,7 +107,9 @@ def _to_float(x: np.ndarray, dst: str, keep: bool, keep_nan8: bool) -> np.ndarra
         rounded = x.astype(dtype)
         if not keep:
             over = ~np.isfinite(rounded.astype(np.float64)) | (np.abs(x) > top)
-            rounded = np.where(over, np.sign(np.nan_to_num(x)).astype(dtype) * dtype.type(top), rounded)
+            rounded = np.where(
+                over, np.sign(np.nan_to_num(x)).astype(dtype) * dtype.type(top), rounded
+            )
             if not (dst == "e4m3" and keep_nan8):
                 rounded = np.where(nan, dtype.type(0), rounded)
             else:
@@ -125,7 +131,9 @@ def nearest_hif8(x: np.ndarray) -> np.ndarray:
     return np.where(np.isnan(x), 0x80, out)
 
 
-def accumulator(l0c: np.ndarray, src: int, m: int, n: int, src_stride: int, pitch: int = 1) -> np.ndarray:
+def accumulator(
+    l0c: np.ndarray, src: int, m: int, n: int, src_stride: int, pitch: int = 1
+) -> np.ndarray:
     """v[m, n] of a copy: l0c is the flat array of 4-byte elements, src a byte offset."""
     rows, cols = np.meshgrid(np.arange(m), np.arange(n), indexing="ij")
     return l0c[src // 4 + cols // 16 * src_stride * 16 + rows * pitch * 16 + cols % 16]

@@ -35,7 +35,9 @@ def to_nz(
             for row in range(n):
                 for e in range(c0):
                     col = column * c0 + e
-                    to = dst + (b * dst_matrix + column * c0_stride + row * n_stride) * 32 + e * size
+                    to = (
+                        dst + (b * dst_matrix + column * c0_stride + row * n_stride) * 32 + e * size
+                    )
                     if transposed:
                         at = src + b * matrix + col * line + row * size
                     else:

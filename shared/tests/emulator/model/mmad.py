@@ -19,7 +19,12 @@ def hif8_value(code: int) -> float:
         return sign * math.inf
     bits = f"{body:07b}"
     for prefix, exponent_bits, mantissa_bits in (
-        ("11", 4, 1), ("10", 3, 2), ("01", 2, 3), ("001", 1, 3), ("0001", 0, 3), ("0000", -1, 3)
+        ("11", 4, 1),
+        ("10", 3, 2),
+        ("01", 2, 3),
+        ("001", 1, 3),
+        ("0001", 0, 3),
+        ("0000", -1, 3),
     ):
         if not bits.startswith(prefix):
             continue
@@ -48,7 +53,7 @@ def decode(codes: np.ndarray, name: str) -> np.ndarray:
 
 
 def nz_image(codes: np.ndarray, bits: int, junk: int) -> np.ndarray:
-    """L0 bytes of [rows, K] element codes: 16-row fractals, 32 bytes along K; padding holds `junk`."""
+    """L0 bytes of [rows, K] codes: 16-row fractals, 32 bytes along K; padding holds `junk`."""
     rows, k = codes.shape
     c0 = 256 // bits
     padded = np.full((-(-rows // 16) * 16, -(-k // c0) * c0), junk, np.uint32)

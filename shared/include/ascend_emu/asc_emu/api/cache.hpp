@@ -1,5 +1,5 @@
-// Cache control (ascend_c_cube.md section 14). The emulated data cache is transparent: host memory is
-// coherent, so these only order the scalar unit's accesses.
+// Cache control (ascend_c_cube.md section 14). The emulated data cache is transparent: host memory
+// is coherent, so these only order the scalar unit's accesses.
 #pragma once
 
 #include "asc_emu/api/common.hpp"

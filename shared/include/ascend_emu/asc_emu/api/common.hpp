@@ -6,12 +6,13 @@
 #include "asc_emu/keywords.hpp"
 #include "asc_emu/types.hpp"
 
-// `<name>_sync(...)` = `<name>(...)` followed by a barrier of all pipes (ascend_c_cube.md section 0).
-#define ASC_EMU_SYNC_TWIN(name)                             \
-    template <class... Args>                                \
-    inline void name##_sync(const Args&... args) {          \
-        name(args...);                                      \
-        asc_sync_pipe(PIPE_ALL);                            \
+// `<name>_sync(...)` = `<name>(...)` followed by a barrier of all pipes (ascend_c_cube.md section
+// 0).
+#define ASC_EMU_SYNC_TWIN(name)                    \
+    template <class... Args>                       \
+    inline void name##_sync(Args... args) {        \
+        name(args...);                             \
+        asc_sync_pipe(PIPE_ALL);                   \
     }
 
 namespace asc_emu {

@@ -11,7 +11,8 @@ inline void asc_set_l0c2gm_nz2nd(uint64_t nd_num, uint64_t src_nd_stride, uint64
     r.loop3_para = (nd_num & 0xffff) | (src_nd_stride & 0xffff) << 16 | dst_nd_stride << 32;
     r.loop3_written = 1;
 }
-inline void asc_set_l0c_copy_nz_para(uint64_t nd_num, uint64_t src_nd_stride, uint64_t dst_nd_stride) {
+inline void asc_set_l0c_copy_nz_para(uint64_t nd_num, uint64_t src_nd_stride,
+                                     uint64_t dst_nd_stride) {
     asc_set_l0c2gm_nz2nd(nd_num, src_nd_stride, dst_nd_stride);
 }
 // Row pitch of NZ2DN in [63:48], 64 bytes.
@@ -21,8 +22,8 @@ inline void asc_set_l0c_copy_channel_para(uint16_t src_row_pitch) {
 }
 // FB addresses of the vector parameters in 128-byte units.
 inline void asc_set_l0c2gm_config(uint64_t relu_pre, uint64_t quant_pre, bool enable_unit_flag) {
-    asc_emu::registers().fpc = (relu_pre & 0xff) | (quant_pre & 0xff) << 8 |
-                               static_cast<uint64_t>(enable_unit_flag) << 63;
+    asc_emu::registers().fpc =
+        (relu_pre & 0xff) | (quant_pre & 0xff) << 8 | static_cast<uint64_t>(enable_unit_flag) << 63;
 }
 inline void asc_set_l0c_copy_config(uint64_t relu_pre, uint64_t quant_pre, bool enable_unit_flag) {
     asc_set_l0c2gm_config(relu_pre, quant_pre, enable_unit_flag);
@@ -39,8 +40,12 @@ inline void asc_set_l0c2gm_relu_alpha(uint64_t raw) { asc_emu::registers().relu_
 inline void asc_set_l0c_copy_relu_alpha(float alpha) {
     asc_set_l0c2gm_relu_alpha(asc_emu::float_bits(alpha) & 0xffffe000u);
 }
-inline void asc_set_l0c2gm_lrelu_alpha(const float& alpha) { asc_emu::registers().lrelu_alpha = alpha; }
-inline void asc_set_l0c2gm_lrelu_alpha(const half& alpha) { asc_emu::registers().lrelu_alpha = alpha; }
+inline void asc_set_l0c2gm_lrelu_alpha(const float& alpha) {
+    asc_emu::registers().lrelu_alpha = alpha;
+}
+inline void asc_set_l0c2gm_lrelu_alpha(const half& alpha) {
+    asc_emu::registers().lrelu_alpha = alpha;
+}
 inline void asc_set_l0c_copy_lrelu_alpha(const float& alpha) { asc_set_l0c2gm_lrelu_alpha(alpha); }
 inline void asc_set_l0c_copy_lrelu_alpha(const half& alpha) { asc_set_l0c2gm_lrelu_alpha(alpha); }
 
@@ -123,21 +128,22 @@ inline void issue_l0c_to_l1(const D* dst, const S* src, FixpipeShape shape, Fixp
 
 }  // namespace asc_emu
 
-// L0C -> GM ----------------------------------------------------------------------------------------
-// Older form, 21 arguments. dst_stride in elements, src_stride in 64 bytes.
+// L0C -> GM
+// ---------------------------------------------------------------------------------------- Older
+// form, 21 arguments. dst_stride in elements, src_stride in 64 bytes.
 template <class D, class S>
 inline void asc_copy_l0c2gm(__gm__ D* dst, __cc__ S* src, uint16_t n_size, uint16_t m_size,
                             uint32_t dst_stride, uint16_t src_stride, asc_emu::L2Hint l2_cache_ctl,
                             uint8_t clip_relu_pre, asc_emu::UnitFlagMode unit_flag,
                             asc_emu::QuantMode quant_pre, asc_emu::ReluMode relu_pre, bool split_en,
-                            bool nz2nd_en, uint64_t quant_post, uint8_t relu_post, bool clip_relu_post,
-                            uint8_t eltwise_op, bool eltwise_antq_en, bool c0_pad_en,
-                            bool broadcast_en, bool nz2dn_en) {
+                            bool nz2nd_en, uint64_t quant_post, uint8_t relu_post,
+                            bool clip_relu_post, uint8_t eltwise_op, bool eltwise_antq_en,
+                            bool c0_pad_en, bool broadcast_en, bool nz2dn_en) {
     const bool post = quant_post || relu_post || clip_relu_post || eltwise_op || eltwise_antq_en ||
                       c0_pad_en || broadcast_en;
     asc_emu::issue_l0c_to_gm(dst, src, {n_size, m_size, dst_stride, src_stride},
-                             {unit_flag.value, quant_pre.value, relu_pre.value, clip_relu_pre, split_en,
-                              nz2nd_en, nz2dn_en, post},
+                             {unit_flag.value, quant_pre.value, relu_pre.value, clip_relu_pre,
+                              split_en, nz2nd_en, nz2dn_en, post},
                              l2_cache_ctl);
 }
 // Newer form, 14 arguments.
@@ -154,21 +160,23 @@ inline void asc_copy_l0c2gm(__gm__ D* dst, __cc__ S* src, uint16_t n_size, uint1
 }
 ASC_EMU_SYNC_TWIN(asc_copy_l0c2gm)
 
-// L0C -> UB ----------------------------------------------------------------------------------------
-// Older form, 22 arguments: dual mode before the vector core's number.
+// L0C -> UB
+// ---------------------------------------------------------------------------------------- Older
+// form, 22 arguments: dual mode before the vector core's number.
 template <class D, class S>
 inline void asc_copy_l0c2ub(__ubuf__ D* dst, __cc__ S* src, uint16_t n_size, uint16_t m_size,
                             uint32_t dst_stride, uint16_t src_stride, asc_emu::EnumArg dual_dst_ctl,
-                            bool sub_blockid, uint8_t clip_relu_pre, asc_emu::UnitFlagMode unit_flag,
-                            asc_emu::QuantMode quant_pre, asc_emu::ReluMode relu_pre, bool split_en,
-                            bool nz2nd_en, uint64_t quant_post, uint8_t relu_post, bool clip_relu_post,
+                            bool sub_blockid, uint8_t clip_relu_pre,
+                            asc_emu::UnitFlagMode unit_flag, asc_emu::QuantMode quant_pre,
+                            asc_emu::ReluMode relu_pre, bool split_en, bool nz2nd_en,
+                            uint64_t quant_post, uint8_t relu_post, bool clip_relu_post,
                             uint8_t eltwise_op, bool eltwise_antq_en, bool c0_pad_en,
                             bool broadcast_en, bool nz2dn_en) {
     const bool post = quant_post || relu_post || clip_relu_post || eltwise_op || eltwise_antq_en ||
                       c0_pad_en || broadcast_en;
     asc_emu::issue_l0c_to_ub(dst, src, {n_size, m_size, dst_stride, src_stride},
-                             {unit_flag.value, quant_pre.value, relu_pre.value, clip_relu_pre, split_en,
-                              nz2nd_en, nz2dn_en, post},
+                             {unit_flag.value, quant_pre.value, relu_pre.value, clip_relu_pre,
+                              split_en, nz2nd_en, nz2dn_en, post},
                              sub_blockid, dual_dst_ctl.value);
 }
 // Newer form, 15 arguments: the vector core's number before the dual mode.
@@ -185,8 +193,9 @@ inline void asc_copy_l0c2ub(__ubuf__ D* dst, __cc__ S* src, uint16_t n_size, uin
 }
 ASC_EMU_SYNC_TWIN(asc_copy_l0c2ub)
 
-// L0C -> L1 ----------------------------------------------------------------------------------------
-// Older form, 18 arguments.
+// L0C -> L1
+// ---------------------------------------------------------------------------------------- Older
+// form, 18 arguments.
 template <class D, class S>
 inline void asc_copy_l0c2l1(__cbuf__ D* dst, __cc__ S* src, uint16_t n_size, uint16_t m_size,
                             uint32_t dst_stride, uint16_t src_stride, uint8_t clip_relu_pre,
@@ -203,9 +212,10 @@ inline void asc_copy_l0c2l1(__cbuf__ D* dst, __cc__ S* src, uint16_t n_size, uin
 // Newer form, 13 arguments.
 template <class D, class S>
 inline void asc_copy_l0c2l1(__cbuf__ D* dst, __cc__ S* src, uint16_t n_size, uint16_t m_size,
-                            uint32_t dst_stride, uint16_t src_stride, asc_emu::UnitFlagMode unit_flag,
-                            asc_emu::QuantMode quant_mode, asc_emu::ReluMode relu_pre,
-                            bool channel_split, bool nz2nd_en, bool nz2dn_en, bool clip_relu_pre) {
+                            uint32_t dst_stride, uint16_t src_stride,
+                            asc_emu::UnitFlagMode unit_flag, asc_emu::QuantMode quant_mode,
+                            asc_emu::ReluMode relu_pre, bool channel_split, bool nz2nd_en,
+                            bool nz2dn_en, bool clip_relu_pre) {
     asc_emu::issue_l0c_to_l1(dst, src, {n_size, m_size, dst_stride, src_stride},
                              {unit_flag.value, quant_mode.value, relu_pre.value, clip_relu_pre,
                               channel_split, nz2nd_en, nz2dn_en, false});

@@ -5,7 +5,8 @@
 #include "asc_emu/insn/gm_to_l1.hpp"
 
 // Registers --------------------------------------------------------------------------------------
-// matrix_num [15:0], row stride [31:16], C0 column stride [47:32], matrix stride [63:48]; 32-byte blocks.
+// matrix_num [15:0], row stride [31:16], C0 column stride [47:32], matrix stride [63:48]; 32-byte
+// blocks.
 inline void asc_set_gm2l1_nz_para(uint64_t packed) { asc_emu::registers().gm2l1_nz_para = packed; }
 inline void asc_set_gm2l1_nz_para(uint16_t matrix_num, uint16_t dst_nz_n_stride,
                                   uint16_t dst_nz_c0_stride, uint16_t dst_nz_matrix_stride) {
@@ -64,8 +65,8 @@ template <class T>
 inline void asc_copy_gm2l1_nd2nz(__cbuf__ T* dst, __gm__ T* src, uint64_t loop1_src_stride,
                                  asc_emu::L2Hint l2_cache_mode, uint16_t n_value, uint32_t d_value,
                                  uint64_t loop4_src_stride, bool smallc0_en) {
-    asc_emu::issue(asc_emu::make_nz_copy(dst, src, loop1_src_stride, l2_cache_mode, n_value, d_value,
-                                         loop4_src_stride, smallc0_en));
+    asc_emu::issue(asc_emu::make_nz_copy(dst, src, loop1_src_stride, l2_cache_mode, n_value,
+                                         d_value, loop4_src_stride, smallc0_en));
 }
 template <class T>
 inline void asc_copy_gm2l1_dn2nz(__cbuf__ T* dst, __gm__ T* src, uint64_t loop1_src_stride,
@@ -81,8 +82,9 @@ ASC_EMU_SYNC_TWIN(asc_copy_gm2l1_dn2nz)
 
 // Plain copy and channel padding -----------------------------------------------------------------
 // n_burst bursts of len_burst 32-byte blocks (mode 0); strides in 32-byte units.
-inline void asc_copy_gm2l1(__cbuf__ void* dst, __gm__ void* src, uint32_t n_burst, uint32_t len_burst,
-                           asc_emu::EnumArg pad_func_mode, uint64_t src_stride, uint32_t dst_stride) {
+inline void asc_copy_gm2l1(__cbuf__ void* dst, __gm__ void* src, uint32_t n_burst,
+                           uint32_t len_burst, asc_emu::EnumArg pad_func_mode, uint64_t src_stride,
+                           uint32_t dst_stride) {
     using namespace asc_emu;
     CopyGmToL1Pad i;
     i.src = gm_address(src);
@@ -116,13 +118,14 @@ inline void asc_copy_gm2l1(__cbuf__ T* dst, __gm__ T* src, uint32_t m_start_posi
 ASC_EMU_SYNC_TWIN(asc_copy_gm2l1)
 
 // Bursts -----------------------------------------------------------------------------------------
-// n_burst bursts of len_burst bytes; pads in elements, strides in bytes. data_select true: the pads hold
-// the register's value, false: the first element of the burst.
+// n_burst bursts of len_burst bytes; pads in elements, strides in bytes. data_select true: the pads
+// hold the register's value, false: the first element of the burst.
 template <class T>
-inline void asc_copy_gm2l1_align(__cbuf__ T* dst, __gm__ T* src, uint32_t n_burst, uint32_t len_burst,
-                                 uint8_t left_padding_count, uint8_t right_padding_count,
-                                 bool data_select, asc_emu::L2Hint l2_cache_mode,
-                                 uint64_t burst_src_stride, uint32_t burst_dst_stride) {
+inline void asc_copy_gm2l1_align(__cbuf__ T* dst, __gm__ T* src, uint32_t n_burst,
+                                 uint32_t len_burst, uint8_t left_padding_count,
+                                 uint8_t right_padding_count, bool data_select,
+                                 asc_emu::L2Hint l2_cache_mode, uint64_t burst_src_stride,
+                                 uint32_t burst_dst_stride) {
     using namespace asc_emu;
     static_assert(sizeof(T) <= 4, "asc_copy_gm2l1_align copies elements of 1, 2 or 4 bytes");
     const Registers& r = registers();

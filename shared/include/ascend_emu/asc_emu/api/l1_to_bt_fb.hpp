@@ -4,7 +4,8 @@
 #include "asc_emu/api/common.hpp"
 #include "asc_emu/insn/l1_to_l0.hpp"
 
-// dst is a byte address in BT; lengths and gaps in 32 bytes. conv_control 1 widens a 16-bit float source.
+// dst is a byte address in BT; lengths and gaps in 32 bytes. conv_control 1 widens a 16-bit float
+// source.
 template <class T>
 inline void asc_copy_l12bt(uint64_t dst, __cbuf__ T* src, uint16_t conv_control, uint16_t n_burst,
                            uint16_t len_burst, uint16_t source_gap, uint16_t dst_gap) {
@@ -27,8 +28,8 @@ inline void asc_copy_l12bt(uint64_t dst, __cbuf__ T* src, uint32_t size) {
 ASC_EMU_SYNC_TWIN(asc_copy_l12bt)
 
 // len_burst and dst_gap in 64 bytes, src_gap in 32 bytes.
-inline void asc_copy_l12fb(__fbuf__ void* dst, __cbuf__ void* src, uint16_t n_burst, uint16_t len_burst,
-                           uint16_t src_gap_size, uint16_t dst_gap_size) {
+inline void asc_copy_l12fb(__fbuf__ void* dst, __cbuf__ void* src, uint16_t n_burst,
+                           uint16_t len_burst, uint16_t src_gap_size, uint16_t dst_gap_size) {
     using namespace asc_emu;
     CopyL1ToFb i;
     i.src = offset_of(src);
@@ -47,7 +48,8 @@ ASC_EMU_SYNC_TWIN(asc_copy_l12fb)
 
 // Writes UB of vector core `sub_blockid` of the block; lengths and gaps in 32 bytes.
 inline void asc_copy_l12ub(__ubuf__ void* dst, __cbuf__ void* src, uint8_t sub_blockid,
-                           uint16_t n_burst, uint16_t len_burst, uint16_t src_gap, uint16_t dst_gap) {
+                           uint16_t n_burst, uint16_t len_burst, uint16_t src_gap,
+                           uint16_t dst_gap) {
     using namespace asc_emu;
     CopyL1ToUb i;
     i.src = offset_of(src);

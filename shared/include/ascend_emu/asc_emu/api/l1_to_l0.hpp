@@ -7,8 +7,9 @@
 namespace asc_emu {
 
 template <class Insn, class T>
-inline void issue_l0_load(bool to_l0b, const T* dst, const T* src, uint16_t m_start, uint16_t k_start,
-                          uint8_t m_step, uint8_t k_step, int16_t src_stride, uint16_t dst_stride) {
+inline void issue_l0_load(bool to_l0b, const T* dst, const T* src, uint16_t m_start,
+                          uint16_t k_start, uint8_t m_step, uint8_t k_step, int16_t src_stride,
+                          uint16_t dst_stride) {
     static_assert(sizeof(T) <= 4, "L0 operands have elements of at most 4 bytes");
     Insn i;
     i.src = offset_of(src);
@@ -46,16 +47,15 @@ inline void asc_copy_l12l0a_transpose(__ca__ T* dst, __cbuf__ T* src, uint16_t m
                                       uint16_t k_start_position, uint8_t m_step, uint8_t k_step,
                                       int16_t src_stride, uint16_t dst_stride) {
     asc_emu::issue_l0_load<asc_emu::CopyL1ToL0Transpose>(false, dst, src, m_start_position,
-                                                         k_start_position, m_step, k_step, src_stride,
-                                                         dst_stride);
+                                                         k_start_position, m_step, k_step,
+                                                         src_stride, dst_stride);
 }
 template <class T>
 inline void asc_copy_l12l0b_transpose(__cb__ T* dst, __cbuf__ T* src, uint16_t m_start_position,
                                       uint16_t k_start_position, uint8_t m_step, uint8_t k_step,
                                       int16_t src_stride, uint16_t dst_stride) {
-    asc_emu::issue_l0_load<asc_emu::CopyL1ToL0Transpose>(true, dst, src, m_start_position,
-                                                         k_start_position, m_step, k_step, src_stride,
-                                                         dst_stride);
+    asc_emu::issue_l0_load<asc_emu::CopyL1ToL0Transpose>(
+        true, dst, src, m_start_position, k_start_position, m_step, k_step, src_stride, dst_stride);
 }
 ASC_EMU_SYNC_TWIN(asc_copy_l12l0a)
 ASC_EMU_SYNC_TWIN(asc_copy_l12l0b)

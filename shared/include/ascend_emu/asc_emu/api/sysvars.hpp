@@ -6,7 +6,8 @@
 
 // Vector cores: atomic stores off, vector mask all ones, mask mode normal. Cube cores: nothing.
 inline void asc_init() {
-    if ASC_IS_AIC return;
+    if ASC_IS_AIC
+        return;
     asc_set_atomic_none();
     auto& r = asc_emu::registers();
     r.vector_mask[0] = r.vector_mask[1] = ~0ull;

@@ -53,8 +53,9 @@ struct BurstShape {
     uint64_t src_stride, dst_stride;
 };
 
-inline void issue_gm_to_ub(const void* dst, const void* src, BurstShape shape, uint8_t element_bytes,
-                           uint32_t left_pad, uint32_t right_pad, bool pad_from_register, L2Hint hint) {
+inline void issue_gm_to_ub(const void* dst, const void* src, BurstShape shape,
+                           uint8_t element_bytes, uint32_t left_pad, uint32_t right_pad,
+                           bool pad_from_register, L2Hint hint) {
     const Registers& r = registers();
     CopyGmToUb i;
     i.src = gm_address(src);
@@ -73,8 +74,8 @@ inline void issue_gm_to_ub(const void* dst, const void* src, BurstShape shape, u
     issue(i);
 }
 
-inline void issue_ub_to_gm(const void* dst, const void* src, BurstShape shape, uint8_t element_bytes,
-                           L2Hint hint) {
+inline void issue_ub_to_gm(const void* dst, const void* src, BurstShape shape,
+                           uint8_t element_bytes, L2Hint hint) {
     const Registers& r = registers();
     CopyUbToGm i;
     i.src = offset_of(src);
@@ -97,21 +98,24 @@ inline void issue_ub_to_gm(const void* dst, const void* src, BurstShape shape, u
 }  // namespace asc_emu
 
 // Lengths and strides in bytes, strides head to head; the loop registers apply.
-inline void asc_copy_gm2ub(__ubuf__ void* dst, __gm__ void* src, uint16_t n_burst, uint16_t len_burst,
-                           uint16_t src_stride, uint16_t dst_stride) {
-    asc_emu::issue_gm_to_ub(dst, src, {n_burst, len_burst, src_stride, dst_stride}, 1, 0, 0, false, 0);
+inline void asc_copy_gm2ub(__ubuf__ void* dst, __gm__ void* src, uint16_t n_burst,
+                           uint16_t len_burst, uint16_t src_stride, uint16_t dst_stride) {
+    asc_emu::issue_gm_to_ub(dst, src, {n_burst, len_burst, src_stride, dst_stride}, 1, 0, 0, false,
+                            0);
 }
 inline void asc_copy_gm2ub(__ubuf__ void* dst, __gm__ void* src, uint32_t size) {
     asc_emu::issue_gm_to_ub(dst, src, {1, size, size, size}, 1, 0, 0, false, 0);
 }
 ASC_EMU_SYNC_TWIN(asc_copy_gm2ub)
 
-// Pads in elements; constant_padding_ctl true: value of asc_set_copy_pad_val, false: first element of the burst.
+// Pads in elements; constant_padding_ctl true: value of asc_set_copy_pad_val, false: first element
+// of the burst.
 template <class T>
-inline void asc_copy_gm2ub_align(__ubuf__ T* dst, __gm__ T* src, uint16_t n_burst, uint32_t len_burst,
-                                 uint8_t left_padding_count, uint8_t right_padding_count,
-                                 bool constant_padding_ctl, asc_emu::L2Hint l2_cache_mode,
-                                 uint64_t src_stride, uint32_t dst_stride) {
+inline void asc_copy_gm2ub_align(__ubuf__ T* dst, __gm__ T* src, uint16_t n_burst,
+                                 uint32_t len_burst, uint8_t left_padding_count,
+                                 uint8_t right_padding_count, bool constant_padding_ctl,
+                                 asc_emu::L2Hint l2_cache_mode, uint64_t src_stride,
+                                 uint32_t dst_stride) {
     static_assert(sizeof(T) <= 4, "asc_copy_gm2ub_align copies elements of 1, 2 or 4 bytes");
     asc_emu::issue_gm_to_ub(dst, src, {n_burst, len_burst, src_stride, dst_stride}, sizeof(T),
                             left_padding_count, right_padding_count, constant_padding_ctl,
@@ -123,9 +127,10 @@ inline void asc_copy_gm2ub_align(__ubuf__ T* dst, __gm__ T* src, uint32_t size) 
 }
 ASC_EMU_SYNC_TWIN(asc_copy_gm2ub_align)
 
-// UB -> GM: destination stride first -----------------------------------------------------------------
-inline void asc_copy_ub2gm(__gm__ void* dst, __ubuf__ void* src, uint16_t n_burst, uint16_t len_burst,
-                           uint16_t dst_stride, uint16_t src_stride) {
+// UB -> GM: destination stride first
+// -----------------------------------------------------------------
+inline void asc_copy_ub2gm(__gm__ void* dst, __ubuf__ void* src, uint16_t n_burst,
+                           uint16_t len_burst, uint16_t dst_stride, uint16_t src_stride) {
     asc_emu::issue_ub_to_gm(dst, src, {n_burst, len_burst, src_stride, dst_stride}, 1, 0);
 }
 inline void asc_copy_ub2gm(__gm__ void* dst, __ubuf__ void* src, uint32_t size) {
@@ -134,9 +139,9 @@ inline void asc_copy_ub2gm(__gm__ void* dst, __ubuf__ void* src, uint32_t size) 
 ASC_EMU_SYNC_TWIN(asc_copy_ub2gm)
 
 template <class T>
-inline void asc_copy_ub2gm_align(__gm__ T* dst, __ubuf__ T* src, uint16_t n_burst, uint32_t len_burst,
-                                 asc_emu::L2Hint l2_cache_mode, uint64_t dst_stride,
-                                 uint32_t src_stride) {
+inline void asc_copy_ub2gm_align(__gm__ T* dst, __ubuf__ T* src, uint16_t n_burst,
+                                 uint32_t len_burst, asc_emu::L2Hint l2_cache_mode,
+                                 uint64_t dst_stride, uint32_t src_stride) {
     asc_emu::issue_ub_to_gm(dst, src, {n_burst, len_burst, src_stride, dst_stride}, sizeof(T),
                             l2_cache_mode);
 }
@@ -146,7 +151,8 @@ inline void asc_copy_ub2gm_align(__gm__ T* dst, __ubuf__ T* src, uint32_t size) 
 }
 ASC_EMU_SYNC_TWIN(asc_copy_ub2gm_align)
 
-// UB -> L1, UB -> UB: lengths and gaps in 32 bytes ----------------------------------------------------
+// UB -> L1, UB -> UB: lengths and gaps in 32 bytes
+// ----------------------------------------------------
 namespace asc_emu {
 
 template <class Insn>
@@ -164,8 +170,8 @@ inline void issue_blocks(const void* dst, const void* src, uint32_t count, uint3
 
 }  // namespace asc_emu
 
-inline void asc_copy_ub2l1(__cbuf__ void* dst, __ubuf__ void* src, uint16_t n_burst, uint16_t len_burst,
-                           uint16_t src_gap, uint16_t dst_gap) {
+inline void asc_copy_ub2l1(__cbuf__ void* dst, __ubuf__ void* src, uint16_t n_burst,
+                           uint16_t len_burst, uint16_t src_gap, uint16_t dst_gap) {
     asc_emu::issue_blocks<asc_emu::CopyUbToL1>(dst, src, n_burst, len_burst, src_gap, dst_gap);
 }
 inline void asc_copy_ub2l1(__cbuf__ void* dst, __ubuf__ void* src, uint32_t size) {
@@ -173,8 +179,8 @@ inline void asc_copy_ub2l1(__cbuf__ void* dst, __ubuf__ void* src, uint32_t size
 }
 ASC_EMU_SYNC_TWIN(asc_copy_ub2l1)
 
-inline void asc_copy_ub2ub(__ubuf__ void* dst, __ubuf__ void* src, uint16_t n_burst, uint16_t len_burst,
-                           uint16_t src_gap, uint16_t dst_gap) {
+inline void asc_copy_ub2ub(__ubuf__ void* dst, __ubuf__ void* src, uint16_t n_burst,
+                           uint16_t len_burst, uint16_t src_gap, uint16_t dst_gap) {
     asc_emu::issue_blocks<asc_emu::CopyUbToUb>(dst, src, n_burst, len_burst, src_gap, dst_gap);
 }
 inline void asc_copy_ub2ub(__ubuf__ void* dst, __ubuf__ void* src, uint32_t size) {

@@ -1,5 +1,5 @@
-// Call of a SIMD vector function (ascend_c_vector.md section 2): one instruction of PIPE_V that carries its
-// arguments by value and runs when the pipe reaches it.
+// Call of a SIMD vector function (ascend_c_vector.md section 2): one instruction of PIPE_V that
+// carries its arguments by value and runs when the pipe reaches it.
 #pragma once
 
 #include <cstring>
@@ -66,7 +66,7 @@ struct VectorFunctionTraits<void (*)(P...)> {
 
 // Starts `kFunction(args...)` on PIPE_V.
 template <auto kFunction, class... Args>
-inline void asc_vf_call(const Args&... args) {
-    asc_emu::VectorFunctionTraits<std::decay_t<decltype(kFunction)>>::template issue_call<kFunction>(
-        args...);
+inline void asc_vf_call(Args... args) {
+    asc_emu::VectorFunctionTraits<std::decay_t<decltype(kFunction)>>::template issue_call<
+        kFunction>(args...);
 }

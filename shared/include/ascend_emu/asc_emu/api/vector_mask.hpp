@@ -26,7 +26,9 @@ namespace asc_emu {
 // Lanes [0, count) of a W-byte type.
 template <uint32_t W>
 constexpr MaskRegister first_lanes(uint32_t count) {
-    constexpr uint64_t kLow = W == 1 ? ~0ull : W == 2 ? 0x5555555555555555ull : 0x1111111111111111ull;
+    constexpr uint64_t kLow = W == 1   ? ~0ull
+                              : W == 2 ? 0x5555555555555555ull
+                                       : 0x1111111111111111ull;
     MaskRegister mask{};
     for (uint32_t w = 0; w < 4; ++w) {
         const uint32_t bits = count * W > w * 64 ? count * W - w * 64 : 0;
@@ -37,7 +39,8 @@ constexpr MaskRegister first_lanes(uint32_t count) {
 template <uint32_t W>
 constexpr MaskRegister every_nth_lane(uint32_t n) {
     MaskRegister mask{};
-    for (uint32_t i = 0; i < kVectorBytes / W; i += n) mask.word[i * W / 64] |= 1ull << (i * W % 64);
+    for (uint32_t i = 0; i < kVectorBytes / W; i += n)
+        mask.word[i * W / 64] |= 1ull << (i * W % 64);
     return mask;
 }
 template <uint32_t W>
@@ -47,12 +50,18 @@ constexpr MaskRegister create_mask(mask_pattern_t pattern) {
     if (pattern >= PAT_VL1 && pattern <= PAT_VL128)
         return first_lanes<W>(kCounts[pattern] < kLanes ? kCounts[pattern] : kLanes);
     switch (pattern) {
-        case PAT_M3: return every_nth_lane<W>(3);
-        case PAT_M4: return every_nth_lane<W>(4);
-        case PAT_H: return first_lanes<W>(kLanes / 2);
-        case PAT_Q: return first_lanes<W>(kLanes / 4);
-        case PAT_ALLF: return first_lanes<W>(0);
-        default: return first_lanes<W>(kLanes);
+        case PAT_M3:
+            return every_nth_lane<W>(3);
+        case PAT_M4:
+            return every_nth_lane<W>(4);
+        case PAT_H:
+            return first_lanes<W>(kLanes / 2);
+        case PAT_Q:
+            return first_lanes<W>(kLanes / 4);
+        case PAT_ALLF:
+            return first_lanes<W>(0);
+        default:
+            return first_lanes<W>(kLanes);
     }
 }
 // min(count, lanes) lanes; count is then lowered by what was used.
@@ -66,9 +75,15 @@ constexpr MaskRegister update_mask(uint32_t& count) {
 
 }  // namespace asc_emu
 
-inline vector_bool asc_create_mask_b8(mask_pattern_t pattern) { return asc_emu::create_mask<1>(pattern); }
-inline vector_bool asc_create_mask_b16(mask_pattern_t pattern) { return asc_emu::create_mask<2>(pattern); }
-inline vector_bool asc_create_mask_b32(mask_pattern_t pattern) { return asc_emu::create_mask<4>(pattern); }
+inline vector_bool asc_create_mask_b8(mask_pattern_t pattern) {
+    return asc_emu::create_mask<1>(pattern);
+}
+inline vector_bool asc_create_mask_b16(mask_pattern_t pattern) {
+    return asc_emu::create_mask<2>(pattern);
+}
+inline vector_bool asc_create_mask_b32(mask_pattern_t pattern) {
+    return asc_emu::create_mask<4>(pattern);
+}
 inline vector_bool asc_update_mask_b8(uint32_t& count) { return asc_emu::update_mask<1>(count); }
 inline vector_bool asc_update_mask_b16(uint32_t& count) { return asc_emu::update_mask<2>(count); }
 inline vector_bool asc_update_mask_b32(uint32_t& count) { return asc_emu::update_mask<4>(count); }

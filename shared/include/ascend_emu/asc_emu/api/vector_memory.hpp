@@ -8,16 +8,17 @@ namespace asc_emu {
 
 constexpr uintptr_t kUbBytes = 256 * 1024;
 
-// Host address of `bytes` bytes at `p`, which may be an offset from 0; checks alignment and the end of UB.
+// Host address of `bytes` bytes at `p`, which may be an offset from 0; checks alignment and the end
+// of UB.
 template <class T>
 inline T* ub_pointer(T* p, uint32_t bytes, uint32_t align) {
     auto address = reinterpret_cast<uintptr_t>(p);
     const uintptr_t offset = address & kOffsetMask;
     if ((offset & (align - 1)) != 0)
-        asc_emu_fail("an aligned vector load or store got a UB address that is not a multiple of its "
-                     "alignment (32 bytes; 16 or the element for the narrow forms)");
-    if (offset + bytes > kUbBytes)
-        asc_emu_fail("a vector load or store leaves the 256 KiB of UB");
+        asc_emu_fail(
+            "an aligned vector load or store got a UB address that is not a multiple of its "
+            "alignment (32 bytes; 16 or the element for the narrow forms)");
+    if (offset + bytes > kUbBytes) asc_emu_fail("a vector load or store leaves the 256 KiB of UB");
     if (address < kUbBytes)
         address += reinterpret_cast<uintptr_t>(asc_emu_base(static_cast<int>(Space::ub)));
     return reinterpret_cast<T*>(address);
@@ -32,7 +33,8 @@ inline void asc_loadalign(vector_bool& dst, __ubuf__ T* src) {
 }
 template <class T>
 inline void asc_loadalign(asc_emu::VectorRegister<T>& dst, __ubuf__ T* src) {
-    __builtin_memcpy(&dst, asc_emu::ub_pointer(src, asc_emu::kVectorBytes, 32), asc_emu::kVectorBytes);
+    __builtin_memcpy(&dst, asc_emu::ub_pointer(src, asc_emu::kVectorBytes, 32),
+                     asc_emu::kVectorBytes);
 }
 template <class T>
 inline void asc_loadalign(asc_emu::VectorRegister<T>& dst, __ubuf__ T* src, int32_t offset) {
@@ -78,8 +80,7 @@ inline void asc_storealign_pack(__ubuf__ T* dst, const asc_emu::VectorRegister<T
                                     std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>>;
     using Packed = std::conditional_t<sizeof(T) == 2, uint8_t,
                                       std::conditional_t<sizeof(T) == 4, uint16_t, uint32_t>>;
-    auto* out = reinterpret_cast<Packed*>(
-        asc_emu::ub_pointer(dst, asc_emu::kVectorBytes / 2, 32));
+    auto* out = reinterpret_cast<Packed*>(asc_emu::ub_pointer(dst, asc_emu::kVectorBytes / 2, 32));
     Lane lanes[src.kLanes];
     __builtin_memcpy(lanes, &src, asc_emu::kVectorBytes);
     if (mask.template all<sizeof(T)>()) {
@@ -103,6 +104,17 @@ inline void asc_storealign_pack_postupdate(__ubuf__ T*& dst, const asc_emu::Vect
 
 // Order of UB accesses inside a vector function: program order on the host.
 enum mem_bar_t : uint8_t {
-    VV_ALL, VST_VLD, VLD_VST, VST_VST, VS_ALL, VST_LD, VLD_ST, VST_ST, SV_ALL, ST_VLD, LD_VST, ST_VST
+    VV_ALL,
+    VST_VLD,
+    VLD_VST,
+    VST_VST,
+    VS_ALL,
+    VST_LD,
+    VLD_ST,
+    VST_ST,
+    SV_ALL,
+    ST_VLD,
+    LD_VST,
+    ST_VST
 };
 inline void asc_mem_bar(mem_bar_t) { __atomic_signal_fence(__ATOMIC_SEQ_CST); }

@@ -1,5 +1,5 @@
-// Registers of a vector core as value types (ascend_c_vector.md sections 1.2, 3.1 and 4): data registers of
-// 256 bytes, masks of 256 bits where bit i * W governs lane i of a W-byte type.
+// Registers of a vector core as value types (ascend_c_vector.md sections 1.2, 3.1 and 4): data
+// registers of 256 bytes, masks of 256 bits where bit i * W governs lane i of a W-byte type.
 #pragma once
 
 #include "asc_emu/types.hpp"

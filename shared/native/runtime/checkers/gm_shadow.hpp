@@ -1,0 +1,88 @@
+// The race checker's shadow of global memory, shared by the blocks of a launch: granules of 64 bytes with a
+// mask bit a byte (emulator.md section 4).
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+
+#include "checkers/shadow.hpp"
+
+namespace asc_emu {
+
+struct GmCell {
+    uint64_t mask;     // 0 = unused
+    uint32_t time;
+    int32_t site;
+    uint16_t block;
+    uint8_t agent;
+    uint8_t op : 7;
+    uint8_t atomic : 1;
+};
+inline bool same_block(const GmCell& a, const GmCell& b) { return a.block == b.block; }
+
+struct GmGranule {
+    GmCell writes[2];
+    GmCell reads[2];
+};
+
+class GmShadow {
+public:
+    static constexpr uint64_t kGranuleBytes = 64;
+    static constexpr uint64_t kPageBytes = 16 * 1024;
+
+    struct Page {
+        std::atomic_flag locked = ATOMIC_FLAG_INIT;
+        GmGranule granules[kPageBytes / kGranuleBytes] = {};
+    };
+    // Pages a worker has used last, so that it seldom asks the table.
+    struct Cache {
+        uint64_t number = ~0ull;
+        Page* page = nullptr;
+    };
+
+    // Visits the granules of [low, high) with the mask of the touched bytes, under the page's lock.
+    template <class Visit>
+    void for_each(Cache& cache, uint64_t low, uint64_t high, Visit&& visit) {
+        for (uint64_t at = low; at < high;) {
+            const uint64_t number = at / kPageBytes;
+            const uint64_t end = high < (number + 1) * kPageBytes ? high : (number + 1) * kPageBytes;
+            if (cache.number != number) cache = {number, page(number)};
+            const Lock lock(*cache.page);
+            for (; at < end;) {
+                const uint64_t start = at / kGranuleBytes * kGranuleBytes;
+                const uint64_t stop = end < start + kGranuleBytes ? end : start + kGranuleBytes;
+                const uint64_t below = at - start, upto = stop - start;
+                const uint64_t mask = (upto == 64 ? ~0ull : (1ull << upto) - 1) & ~((1ull << below) - 1);
+                visit(cache.page->granules[start % kPageBytes / kGranuleBytes], mask, start);
+                at = stop;
+            }
+        }
+    }
+
+private:
+    class Lock {
+    public:
+        explicit Lock(Page& page) : page_(page) {
+            while (page_.locked.test_and_set(std::memory_order_acquire)) {}
+        }
+        ~Lock() { page_.locked.clear(std::memory_order_release); }
+
+    private:
+        Page& page_;
+    };
+
+    Page* page(uint64_t number) {
+        std::lock_guard lock(mutex_);
+        auto& slot = pages_[number];
+        if (!slot) slot = std::make_unique<Page>();
+        return slot.get();
+    }
+
+    std::mutex mutex_;
+    std::unordered_map<uint64_t, std::unique_ptr<Page>> pages_;
+};
+
+}  // namespace asc_emu
