@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from types import ModuleType
@@ -25,7 +25,15 @@ from .options import (
     runtime_option_names,
 )
 
-__all__ = ["attach_runtime", "current_options", "emulator", "sync_threads"]
+__all__ = [
+    "after_launch",
+    "attach_runtime",
+    "current_options",
+    "emulator",
+    "launch_listeners",
+    "loaded_runtimes",
+    "sync_threads",
+]
 
 _STATE_NAME = "_ascend_emulator_options_v1"
 
@@ -45,6 +53,8 @@ def _state() -> Any:
     fresh.runtimes = []
     fresh.threads = 0
     fresh.threads_fixed = False
+    fresh.trace_path = None
+    fresh.listeners = []
     # NOTE: `setdefault` is atomic, so two threads, or two copies, agree on one state.
     return sys.modules.setdefault(_STATE_NAME, fresh)
 
@@ -71,9 +81,11 @@ def _merged(state: Any) -> EmulatorOptions:
     texts: dict[str, str] = {}
     for layer in state.layers:
         texts.update(layer)
-    return EmulatorOptions.from_texts(
+    options = EmulatorOptions.from_texts(
         {name: text for name, text in texts.items() if text is not None}
     )
+    options.check_together()
+    return options
 
 
 @contextmanager
@@ -165,6 +177,7 @@ def _set(runtime: Any, name: str, text: str) -> None:
 def _note_threads(state: Any, options: EmulatorOptions) -> None:
     state.threads = options.threads or automatic_threads()
     state.threads_fixed = options.threads is not None
+    state.trace_path = options.trace_path
 
 
 def sync_threads() -> None:
@@ -176,6 +189,28 @@ def sync_threads() -> None:
         for path in state.runtimes:
             _set(native().load_runtime(path), "threads", str(automatic_threads()))
         _note_threads(state, _merged(state))
+
+
+def loaded_runtimes() -> tuple[str, ...]:
+    """Returns the files of the runtime libraries in this process."""
+    return tuple(_state().runtimes)
+
+
+def launch_listeners() -> list[Callable[[], object]]:
+    """Returns the functions to call after each launch of this process; change it in place."""
+    listeners: list[Callable[[], object]] = _state().listeners
+    return listeners
+
+
+def after_launch() -> None:
+    """Calls the listeners, and writes the timeline when the option `trace_path` asks for one."""
+    state = _state()
+    for listener in state.listeners:
+        listener()
+    if state.trace_path is not None:
+        from .timeline import write_chrome_trace  # for traces only
+
+        write_chrome_trace(state.trace_path)
 
 
 def automatic_threads() -> int:

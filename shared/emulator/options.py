@@ -19,9 +19,9 @@ _MAX_CORES = 1024
 _MAX_SEED = (1 << 64) - 1
 
 
-def _choice(first: str, *others: str, later: Sequence[str] = (), runtime: bool = False) -> Any:
-    """A field with a fixed list of values; the first is the default, `later` ones are refused."""
-    metadata = {"allowed": (first, *others), "later": tuple(later), "runtime": runtime}
+def _choice(first: str, *others: str, runtime: bool = False) -> Any:
+    """A field with a fixed list of values; the first is the default."""
+    metadata = {"allowed": (first, *others), "runtime": runtime}
     return field(default=first, metadata=metadata)
 
 
@@ -34,40 +34,42 @@ class EmulatorOptions:
     """How kernels run on the CPU. The first value of each list is the default.
 
     Attributes:
-        checks: names out of memcheck, racecheck, initcheck, synccheck; default none. Not there yet.
+        checks: names out of memcheck, racecheck, initcheck, synccheck, or ``all``; default none.
         schedule: ``immediate`` runs each instruction in program order; ``deferred`` queues them per
             pipe, as the hardware does, and runs them in an order that `seed` picks.
         seed: picks the order of schedule ``deferred``; 0 = the order of issue.
         uninitialized: what on-chip memory holds when a block starts: ``keep`` (whatever was
             there), ``nan`` or ``zero``.
-        out_of_bounds: ``raise`` ends the kernel at the first bad access; ``report`` goes on. Not
-            there yet: ``report``.
+        out_of_bounds: ``raise`` ends the kernel at the first bad access; ``report`` leaves it
+            out, goes on and raises at the end.
         numerics: ``exact`` gives the same bits on every host and thread count; ``fast`` may use the
             host's low-precision instructions and other orders, within tolerance.
-        timing: ``off``, ``fast`` or ``replay``. Not there yet: all but ``off``.
-        trace_path: file for a Chrome trace. Not there yet.
+        timing: models the device's time, see `last_profile`: ``off``; ``fast`` (each core by
+            itself); ``replay`` (all cores share HBM and L2). Results do not change.
+        trace_path: file for a Chrome trace of each launch, the last one stays; needs `timing`.
         num_cores: AI cores of the emulated device.
         threads: host threads that run blocks; None = torch's number, without torch the CPUs of
             this process.
         isa: ``best`` of this host, or the name of an instruction set: runtime and kernels are built
             for it. It takes effect for kernels compiled or looked up afterwards.
-        data: ``compute``, or ``skip`` the arithmetic (timing only). Not there yet: ``skip``.
+        data: ``compute``, or ``skip`` all copies and arithmetic of the pipes: for timing alone.
+            Outputs are not written then, and tensors may be `torch.empty` of any size.
         source_map: ``on`` keeps line numbers in kernels for reports; ``off`` compiles a little
             faster.
     """
 
-    checks: tuple[str, ...] = field(default=(), metadata={"allowed": CHECKS, "later": CHECKS})
+    checks: tuple[str, ...] = field(default=(), metadata={"allowed": CHECKS, "runtime": True})
     schedule: str = _choice("immediate", "deferred", runtime=True)
     seed: int = _number(0, 0, _MAX_SEED)
     uninitialized: str = _choice("keep", "nan", "zero", runtime=True)
-    out_of_bounds: str = _choice("raise", "report", later=["report"])
+    out_of_bounds: str = _choice("raise", "report", runtime=True)
     numerics: str = _choice("exact", "fast", runtime=True)
-    timing: str = _choice("off", "fast", "replay", later=["fast", "replay"])
+    timing: str = _choice("off", "fast", "replay", runtime=True)
     trace_path: str | None = None
     num_cores: int = _number(32, 1, _MAX_CORES)
     threads: int | None = _number(None, 1, _MAX_THREADS)
     isa: str = "best"
-    data: str = _choice("compute", "skip", later=["skip"])
+    data: str = _choice("compute", "skip", runtime=True)
     source_map: str = _choice("on", "off")
 
     def __post_init__(self) -> None:
@@ -80,10 +82,15 @@ class EmulatorOptions:
                     item.name, value, *item.metadata["range"], optional=item.default is None
                 )
             elif "allowed" in item.metadata and item.name != "checks":
-                _check_choice(item.name, value, item.metadata["allowed"], item.metadata["later"])
+                _check_choice(item.name, value, item.metadata["allowed"])
         _check_isa(self.isa)
-        if self.trace_path is not None:
-            raise _not_yet("trace_path", self.trace_path, "None")
+
+    def check_together(self) -> None:
+        """Raises ConfigError for a combination of values that means nothing."""
+        if self.trace_path is not None and self.timing == "off":
+            raise _not_allowed(
+                "trace_path", self.trace_path, ("a path together with timing='replay' or 'fast'",)
+            )
 
     def to_texts(self) -> dict[str, str]:
         """Returns every option as text; an option that is None is left out."""
@@ -154,22 +161,20 @@ def _parse(name: str, text: str) -> Any:
 def _check_names(checks: object) -> tuple[str, ...]:
     if isinstance(checks, str):
         checks = () if checks == "none" else (checks,)
+    if checks == ("all",) or checks == ["all"]:
+        checks = CHECKS
     if not isinstance(checks, Sequence | set | frozenset):
         raise ConfigError(f"emulator option checks: got {checks!r}; allowed: names out of {CHECKS}")
     names = tuple(sorted(checks)) if isinstance(checks, set | frozenset) else tuple(checks)
     for name in names:
         if name not in CHECKS:
-            raise _not_allowed("checks", name, ("none", *CHECKS))
-    if names:
-        raise _not_yet("checks", ",".join(names), "none")
+            raise _not_allowed("checks", name, ("none", "all", *CHECKS))
     return names
 
 
-def _check_choice(name: str, value: object, allowed: Sequence[str], later: Sequence[str]) -> None:
+def _check_choice(name: str, value: object, allowed: Sequence[str]) -> None:
     if value not in allowed:
         raise _not_allowed(name, value, allowed)
-    if value in later:
-        raise _not_yet(name, str(value), ", ".join(v for v in allowed if v not in later))
 
 
 def _check_range(name: str, value: object, low: int, high: int, *, optional: bool) -> None:
@@ -187,10 +192,3 @@ def _check_isa(value: object) -> None:
 
 def _not_allowed(name: str, value: object, allowed: Sequence[str]) -> ConfigError:
     return ConfigError(f"emulator option {name}: got {value!r}; allowed: {', '.join(allowed)}")
-
-
-def _not_yet(name: str, value: str, allowed: str) -> ConfigError:
-    return ConfigError(
-        f"emulator option {name}: got {value!r}, which is not there yet in this version; "
-        f"allowed now: {allowed}"
-    )

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Mapping
 from typing import Any
 
+from .frames import Address, frames_of
+
 __all__ = ["parse_report", "report_text", "source_lines"]
-
-_OWN_FOLDERS = ("/ascend_emu/", "/mad/")
-_TIMEOUT_S = 10.0
-
 
 def parse_report(text: str) -> dict[str, Any]:
     """Returns the report that a runtime gave; text that is no JSON object becomes its message."""
@@ -51,34 +48,6 @@ def source_lines(report: Mapping[str, Any]) -> list[str]:
     if not isinstance(object_path, str) or not isinstance(offset, int):
         return []
     # NOTE: the place of a call is its return address; one byte back lies inside the call.
-    address = offset if report.get("kind") == "signal" else offset - 1
-    frames = _inline_chain(object_path, address)
-    own = [frame for frame in frames if any(folder in frame for folder in _OWN_FOLDERS)]
-    return [frame for frame in frames if frame not in own] + own
-
-
-def _inline_chain(object_path: str, address: int) -> list[str]:
-    from ..jit.errors import Error
-    from ..jit.process import run_tool
-
-    tool = shutil.which("addr2line") or shutil.which("llvm-addr2line")
-    if tool is None:
-        return []
-    try:
-        done = run_tool(
-            [tool, "-i", "-f", "-C", "-e", object_path, hex(address)], timeout=_TIMEOUT_S
-        )
-    except Error:
-        return []
-    if done.returncode != 0:
-        return []
-    lines = done.output.splitlines()
-    pairs = zip(lines[0::2], lines[1::2], strict=False)
-    return [f"{name} at {_plain(place)}" for name, place in pairs if not place.startswith("??")]
-
-
-def _plain(place: str) -> str:
-    place = place.partition(" (")[0]
-    while place.startswith("./"):
-        place = place[2:]
-    return place
+    address = Address(object_path, offset if report.get("kind") == "signal" else offset - 1)
+    frames = frames_of([address]).get(address, ())
+    return [str(f) for f in frames if not f.is_own] + [str(f) for f in frames if f.is_own]

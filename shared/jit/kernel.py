@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ from .errors import ArgumentError, LaunchError, LaunchOptionError
 from .options import UNSET, LaunchOptions
 
 if TYPE_CHECKING:
+    from ..emulator.gm_ranges import GmRange
     from .args import PayloadLayout
     from .runtime import Runtime
 
@@ -91,12 +93,20 @@ class Kernel:
             layout = self._layout = PayloadLayout(self.signature)
         return layout.pack(args)
 
-    def launch(self, options: LaunchOptions | Mapping[str, Any] | None, *args: object) -> None:
+    def launch(
+        self,
+        options: LaunchOptions | Mapping[str, Any] | None,
+        *args: object,
+        memory: Sequence[GmRange] | None = None,
+    ) -> None:
         """Launch with options over the runtime's defaults.
 
         Args:
             options: overrides; `num_blocks` must come from here or from the defaults.
             args: one per parameter, see deep_jit.md section 7.3.
+            memory: the tensors it may touch, made by `emulator.gm_range`, for the emulator's
+                memcheck. None = the tensors among `args`; a kernel that takes addresses in structs
+                is then not checked against the bounds of GM.
 
         Raises:
             ArgumentError: count, type or range of an argument.
@@ -109,10 +119,13 @@ class Kernel:
         effective = self._runtime.effective_launch_options(options)
         payload = self.pack(*args)
         stream = self._stream(effective)
+        run = loaded.launch
+        if self._runtime.backend.name == "cpu" and (ranges := self._ranges(args, memory)):
+            run = partial(loaded.launch, ranges=ranges)  # type: ignore[call-arg]
         if stream is None:
-            self._run(loaded, payload, effective, args)
+            self._run(run, payload, effective, args)
         else:
-            stream.submit(lambda: self._run(loaded, payload, effective, args))
+            stream.submit(lambda: self._run(run, payload, effective, args))
 
     __call__ = launch
 
@@ -130,12 +143,31 @@ class Kernel:
             )
         return stream
 
+    def _ranges(
+        self, args: Sequence[object], memory: Sequence[GmRange] | None
+    ) -> Sequence[GmRange]:
+        """The tensors of a launch, for the checkers; empty without any, or when not known."""
+        from ..emulator.context import current_options
+
+        if not current_options().checks:
+            return ()
+        if memory is not None:
+            return memory
+        from ..emulator.gm_ranges import ranges_of_arguments
+
+        const = [param.type_name.startswith("const ") for param in self.signature or ()]
+        return ranges_of_arguments(args, const) or ()
+
     def _run(
-        self, loaded: LoadedKernel, payload: Payload, options: LaunchOptions, args: object
+        self,
+        run: Callable[[Payload, LaunchOptions], None],
+        payload: Payload,
+        options: LaunchOptions,
+        args: object,
     ) -> None:
         """One launch; `args` is held so that buffers live until it ends."""
         try:
-            loaded.launch(payload, options)
+            run(payload, options)
         except LaunchError as error:
             text = str(error)
             if self.name not in text:

@@ -32,6 +32,7 @@ MARKERS = (
 # Markers that a level leaves out.
 LEFT_OUT = {0: ("slow", "bench", "faults"), 1: ("slow",), 2: ()}
 CACHE_VARIABLE = "DJ_JIT_CACHE_DIR"
+RUNTIME_VARIABLE = "DJ_JIT_RUNTIME_DIR"
 _OWN_CACHE = pytest.StashKey[str]()
 
 
@@ -130,10 +131,14 @@ def jit_cache_root() -> Path:
 
 
 @pytest.fixture
-def empty_jit_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty JIT cache for one test, seen by runtimes that are made inside it."""
+def empty_jit_cache(tmp_path: Path, jit_cache_root: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty JIT cache for one test, seen by runtimes that are made inside it.
+
+    The emulator's runtime and precompiled headers stay those of the run: they take long to build.
+    """
     root = tmp_path / "jit-cache"
     monkeypatch.setenv(CACHE_VARIABLE, str(root))
+    monkeypatch.setenv(RUNTIME_VARIABLE, str(jit_cache_root))
     return root
 
 

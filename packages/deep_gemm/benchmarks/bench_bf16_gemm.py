@@ -107,7 +107,6 @@ m, n, k = map(int, sys.argv[2:5])
 a = torch.zeros(m, k, dtype=torch.bfloat16)
 b = torch.zeros(n, k, dtype=torch.bfloat16)
 d = torch.zeros(m, n, dtype=torch.bfloat16)
-small = torch.zeros(16, 16, dtype=torch.bfloat16)
 for x in (a, b, d):
     x.fill_(1.0)
 peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
@@ -122,7 +121,7 @@ def memory(threads: int, table: CsvTable) -> None:
     arguments = [str(threads), *map(str, MEMORY_SHAPE)]
     command = [sys.executable, "-c", MEMORY_SCRIPT, *arguments]
     for _ in range(2):  # the first run may compile
-        out = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+        out = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
     _, extra = map(float, out.split())
     table.add(
         shape="x".join(map(str, MEMORY_SHAPE)),
@@ -152,9 +151,9 @@ def main(
     command = shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]])
     columns = ("shape", "variant", "ms", "gflops", "of_torch_fp32", "of_torch_bf16", "mb")
     table = CsvTable(columns, command)
-    throughput(SMOKE_SHAPES if smoke else SHAPES, rounds, isas, table)
     if with_memory:
         memory(torch.get_num_threads(), table)
+    throughput(SMOKE_SHAPES if smoke else SHAPES, rounds, isas, table)
     title = f"bf16 GEMM on the CPU, {torch.get_num_threads()} thread(s), {machine()}"
     print_rows(title, table)
     if path is not None:

@@ -3,7 +3,11 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <new>
+#include <stdexcept>
+#include <utility>
 
 #include "asc_emu/command.hpp"
 
@@ -46,11 +50,9 @@ struct Access {
 class AccessList {
 public:
     static constexpr size_t kMax = 12;
-    Access& add(Access a) {
-        items_[size_ < kMax ? size_ : kMax - 1] = a;
-        Access& r = items_[size_ < kMax ? size_ : kMax - 1];
-        if (size_ < kMax) ++size_;
-        return r;
+    Access& add(const Access& a) {
+        if (size_ == kMax) throw std::length_error("an instruction touches more than AccessList::kMax boxes");
+        return *new (storage_ + sizeof(Access) * size_++) Access(a);
     }
     Access& read(Space space, uint64_t address, uint64_t bytes, std::array<Loop, 4> loops = {},
                  uint16_t align = 1) {
@@ -60,12 +62,13 @@ public:
                   uint16_t align = 1) {
         return add({space, CoreSlot::own, true, false, align, address, bytes, loops});
     }
-    const Access* begin() const { return items_.data(); }
-    const Access* end() const { return items_.data() + size_; }
+    const Access* begin() const { return reinterpret_cast<const Access*>(storage_); }
+    const Access* end() const { return begin() + size_; }
     size_t size() const { return size_; }
 
 private:
-    std::array<Access, kMax> items_;
+    // NOTE: raw storage, since a list is made for every instruction and holds two or three boxes.
+    alignas(Access) std::byte storage_[kMax * sizeof(Access)];
     size_t size_ = 0;
 };
 

@@ -41,6 +41,7 @@ constexpr int kMaxCounter = 15;
 constexpr uint32_t kUnitFlagBytes = 512;   // of L0C behind one unit flag
 
 struct Fiber;
+class SimtBlock;
 struct Block;
 struct PendingWait;
 class Launch;
@@ -51,6 +52,7 @@ struct Command {
     Pipe pipe;
     const void* site;      // return address in the kernel
     uint64_t sequence;     // program order on its core
+    bool skip = false;     // its accesses are bad and reported: only its effect on flags takes place
     alignas(16) std::byte params[kMaxInsnBytes];
 };
 
@@ -101,8 +103,12 @@ struct Core {
     Mutex mutexes[kNumMutexes];
     std::bitset<kSpaceBytes[static_cast<size_t>(Space::l0c)] / kUnitFlagBytes> unit_flags;
 
+    // SIMT function at the head of PIPE_V, from its start to its end; whether all its threads poll memory.
+    SimtBlock* simt = nullptr;
+    bool simt_polling = false;
+
     // Versions of L0A / L0B contents: a new number with every write, so that packed forms can be reused.
-    uint64_t l0_version[2] = {1, 1};
+    uint64_t l0_version[2] = {0, 0};       // 0: unknown
 
     // Arrays declared in on-chip memories: next free offset, and the place of each declaration.
     struct Array {
@@ -127,6 +133,7 @@ struct Block {
     Core& core(CoreSlot slot) { return cores[static_cast<size_t>(slot)]; }
     const Core& core(CoreSlot slot) const { return cores[static_cast<size_t>(slot)]; }
     Launch* launch = nullptr;
+    void* checker = nullptr;                // what the checkers know of the block, while they run
     int subblock_arrivals[16][2] = {};      // mode 1 and mode 2: arrivals of the two vector cores
     int block_arrivals[16][2] = {};
     bool done() const;
@@ -137,6 +144,9 @@ inline std::byte* memory_of(const Core& core, const Access& a) {
     const Core& owner = a.core == CoreSlot::own ? core : core.block->core(a.core);
     return owner.at(a.space, a.address);
 }
+
+// Drops the SIMT function of a core, finished or not.
+void release_simt(Core& core);
 
 // The core that runs on this thread.
 Core& current_core();

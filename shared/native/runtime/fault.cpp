@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <link.h>
 #include <pthread.h>
+#include <setjmp.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -41,6 +42,10 @@ thread_local Caught tl_caught;
 // initial-exec thread variables are safe to read in a signal handler
 thread_local std::byte* tl_landing_stack = nullptr;
 thread_local bool tl_prepared = false;
+// Way back into the scheduler from code of the kernel that it runs on its own stack (vector functions).
+thread_local jmp_buf* tl_pump_exit = nullptr;
+
+bool in_kernel() { return (running_fiber() || tl_pump_exit) && tl_landing_stack; }
 
 const char* signal_text(int signal) {
     switch (signal) {
@@ -65,6 +70,7 @@ const char* signal_text(int signal) {
                       signal_text(caught.signal), static_cast<size_t>(caught.address));
         launch.abort_with(make_report("signal", text, &core, nullptr, reinterpret_cast<void*>(caught.pc)));
     }
+    if (!running_fiber()) longjmp(*tl_pump_exit, 1);
     abandon_core();
 }
 
@@ -112,7 +118,7 @@ void forward(int signal, siginfo_t* info, void* context) {
 }
 
 void on_fault(int signal, siginfo_t* info, void* context) {
-    if (!running_fiber() || !tl_landing_stack) return forward(signal, info, context);
+    if (!in_kernel()) return forward(signal, info, context);
     auto* uc = static_cast<ucontext_t*>(context);
     tl_caught = {signal, reinterpret_cast<uintptr_t>(info->si_addr), program_counter(uc)};
     if (!redirect(uc)) forward(signal, info, context);
@@ -125,7 +131,7 @@ void on_timeout(int signal, siginfo_t*, void* context) {
     if (!launch) return;
     auto* uc = static_cast<ucontext_t*>(context);
     const uintptr_t pc = program_counter(uc);
-    if (!running_fiber() || !tl_landing_stack || pc < g_text_begin || pc >= g_text_end) {
+    if (!in_kernel() || pc < g_text_begin || pc >= g_text_end) {
         launch->timed_out = true;
         return;
     }
@@ -168,6 +174,16 @@ std::byte* map_stack() {
 }
 
 }  // namespace
+
+uint32_t pump_guarded(Core& core) {
+    if (core.num_queued == 0) return 0;
+    struct Exit {
+        jmp_buf place;
+        Exit() { tl_pump_exit = &place; }
+        ~Exit() { tl_pump_exit = nullptr; }
+    } exit;
+    return setjmp(exit.place) == 0 ? pump(core) : 1;
+}
 
 void prepare_fault_stack() {
     if (tl_prepared) return;

@@ -32,7 +32,6 @@ thread_local Start tl_start;
 }  // namespace
 
 #if defined(__x86_64__)
-extern "C" void asc_emu_switch_context(void** save, void* load);
 asm(R"(
     .text
     .p2align 4
@@ -58,7 +57,7 @@ asc_emu_switch_context:
     ret
     .size asc_emu_switch_context, .-asc_emu_switch_context
 )");
-static void* initial_stack(std::byte* top, void (*function)()) {
+void* initial_stack(std::byte* top, size_t, void (*function)()) {
     auto* sp = reinterpret_cast<void**>(top);
     *--sp = nullptr;                                   // return address of run_fiber: never used
     *--sp = reinterpret_cast<void*>(function);
@@ -66,7 +65,6 @@ static void* initial_stack(std::byte* top, void (*function)()) {
     return sp;
 }
 #elif defined(__aarch64__)
-extern "C" void asc_emu_switch_context(void** save, void* load);
 asm(R"(
     .text
     .p2align 4
@@ -102,7 +100,7 @@ asc_emu_switch_context:
     ret
     .size asc_emu_switch_context, .-asc_emu_switch_context
 )");
-static void* initial_stack(std::byte* top, void (*function)()) {
+void* initial_stack(std::byte* top, size_t, void (*function)()) {
     auto* sp = reinterpret_cast<void**>(top - 160);
     std::memset(sp, 0, 160);
     sp[11] = reinterpret_cast<void*>(function);        // x30
@@ -111,17 +109,17 @@ static void* initial_stack(std::byte* top, void (*function)()) {
 #else
 #include <ucontext.h>
 // NOTE: swapcontext saves the signal mask with a system call (225 ns a switch), hence only a fall-back.
-static void asc_emu_switch_context(void** save, void* load) {
+extern "C" void asc_emu_switch_context(void** save, void* load) {
     ucontext_t here;
     *save = &here;
     swapcontext(&here, static_cast<ucontext_t*>(load));
 }
-static void* initial_stack(std::byte* top, void (*function)()) {
+void* initial_stack(std::byte* top, size_t bytes, void (*function)()) {
     auto* context = reinterpret_cast<ucontext_t*>(
         (reinterpret_cast<uintptr_t>(top) - sizeof(ucontext_t)) & ~uintptr_t{63});
     getcontext(context);
-    context->uc_stack.ss_sp = top - kStackBytes;
-    context->uc_stack.ss_size = kStackBytes - sizeof(ucontext_t) - 128;
+    context->uc_stack.ss_sp = top - bytes;
+    context->uc_stack.ss_size = bytes - sizeof(ucontext_t) - 128;
     context->uc_link = nullptr;
     makecontext(context, function, 0);
     return context;
@@ -144,7 +142,7 @@ void Fiber::start(Core* c, void (*entry)(Core*)) {
     // before the first of them runs.
     std::byte* top = stack + kStackBytes - 64;
     *reinterpret_cast<Start*>(top) = {c, entry};
-    stack_pointer = initial_stack(top, [] { run_fiber(); });
+    stack_pointer = initial_stack(top, kStackBytes - 64, [] { run_fiber(); });
 }
 
 Fiber::~Fiber() {

@@ -34,4 +34,9 @@ Fiber* running_fiber();
 // Leaves the running fiber for good, also from a signal handler's landing point.
 [[noreturn]] void abandon();
 
+// Raw switches, for stacks that are no fibers of the scheduler (threads of SIMT functions).
+extern "C" void asc_emu_switch_context(void** save, void* load);
+// Stack pointer of a new stack [top - bytes, top) that enters `function` at its first switch.
+void* initial_stack(std::byte* top, size_t bytes, void (*function)());
+
 }  // namespace asc_emu

@@ -6,6 +6,7 @@
 #include "launch.hpp"
 #include "op_table.hpp"
 #include "pipes.hpp"
+#include "simt/block.hpp"
 
 namespace asc_emu {
 
@@ -29,6 +30,7 @@ auto guarded(Core& core, F&& body) -> decltype(body()) {
     try {
         return body();
     } catch (const KernelError& error) {
+        if (!running_fiber()) throw;   // a vector function that the scheduler runs for its pipe
         core.block->launch->abort_with(error.report);
     }
     abandon_core();
@@ -93,6 +95,7 @@ ASC_EMU_API void* asc_emu_dynamic_ub(void) {
 ASC_EMU_API void asc_emu_spin_hint(void) {
     asm volatile("" ::: "memory");
     if (!asc_emu::running_fiber()) return;   // a loop of a program's host code
+    if (asc_emu::simt_poll()) return;
     Core& core = current_core();
     if (core.block->launch->aborted()) asc_emu::abandon_core();
     core.fiber->state = asc_emu::FiberState::spinning;

@@ -11,10 +11,13 @@
 #include <new>
 #include <thread>
 
+#include "checkers/checker.hpp"
 #include "fiber.hpp"
 #include "numerics/mmad.hpp"
 #include "observer.hpp"
 #include "op_table.hpp"
+#include "thread_object.hpp"
+#include "timing/session.hpp"
 
 namespace asc_emu {
 
@@ -190,13 +193,55 @@ void reset_after_fork() {
 }
 const int g_fork_handler = pthread_atfork(nullptr, nullptr, &reset_after_fork);
 
-thread_local std::string tl_error;
-thread_local std::string tl_text;
+// Texts that the C interface hands out to the calling thread.
+struct Texts {
+    std::string error, findings = "[]", text;
+};
+Texts& texts() { return thread_object<Texts, Texts>(); }
 
 int refuse(const std::string& report) {
-    tl_error = report;
+    texts().error = report;
     return 1;
 }
+
+// Text of asc_emu_last_error(), empty for success: findings of the checkers come before what stopped it.
+std::string outcome(const Launch& launch) {
+    const std::string stopped = launch.aborted() ? launch.report() : "";
+    if (launch.reporter.errors() == 0) return stopped;
+    return launch.reporter.error_json(launch.desc.kernel->name, stopped);
+}
+
+// A line of JSON for each launch with something to say (option report_path).
+void write_report(const Launch& launch, const std::string& error) {
+    if (launch.options.report_path.empty() || (error.empty() && launch.reporter.empty())) return;
+    std::FILE* file = std::fopen(launch.options.report_path.c_str(), "a");
+    if (!file) return;
+    const std::string line = error.empty() ? "{\"kind\": \"sanitizer\", \"message\": \"warnings only\", "
+                                             "\"reports\": " + texts().findings + "}\n"
+                                           : error + "\n";
+    std::fwrite(line.data(), 1, line.size(), file);
+    std::fclose(file);
+}
+
+// The checkers of one launch.
+class CheckScope {
+public:
+    explicit CheckScope(Launch& launch) {
+        if (launch.options.checks == 0) return;
+        checker_ = std::make_unique<Checker>(launch, launch.options.checks);
+        add_observer(*checker_);
+        asc_emu_observing = 1;
+    }
+    ~CheckScope() {
+        if (!checker_) return;
+        asc_emu_observing = 0;
+        remove_observer(*checker_);
+    }
+    CheckScope(const CheckScope&) = delete;
+
+private:
+    std::unique_ptr<Checker> checker_;
+};
 
 std::string check(const asc_emu_launch_desc* desc) {
     if (!desc || desc->struct_bytes != sizeof(asc_emu_launch_desc))
@@ -230,16 +275,21 @@ ASC_EMU_API int asc_emu_launch(const asc_emu_launch_desc* desc) {
     uint32_t threads = options.threads ? options.threads : std::max(1u, std::thread::hardware_concurrency());
     threads = std::min(threads, desc->num_blocks);
     Launch launch(*desc, options, threads);
+    const CheckScope checks(launch);
+    const timing::TimingScope timing(launch);
     if (g_observer) g_observer->on_launch(launch);
     {
         FaultScope faults(launch);
         g_pool->run(launch, threads - 1);
     }
     if (g_observer) g_observer->on_finish(launch);
-    return launch.aborted() ? refuse(launch.report()) : 0;
+    texts().findings = launch.reporter.list_json(desc->kernel->name);
+    const std::string error = outcome(launch);
+    write_report(launch, error);
+    return error.empty() ? 0 : refuse(error);
 }
 
-ASC_EMU_API const char* asc_emu_last_error(void) { return asc_emu::tl_error.c_str(); }
+ASC_EMU_API const char* asc_emu_last_error(void) { return asc_emu::texts().error.c_str(); }
 
 ASC_EMU_API int asc_emu_set_option(const char* name, const char* value) {
     using namespace asc_emu;
@@ -251,20 +301,22 @@ ASC_EMU_API int asc_emu_set_option(const char* name, const char* value) {
 
 ASC_EMU_API const char* asc_emu_get_option(const char* name) {
     using namespace asc_emu;
-    tl_text = get_option(name ? name : "");
-    return tl_text.c_str();
+    const std::string option = name ? name : "";
+    // Of the last launch of this thread: a JSON array.
+    texts().text = option == "findings" ? texts().findings : get_option(option);
+    return texts().text.c_str();
 }
 
 ASC_EMU_API const char* asc_emu_describe(void) {
     using namespace asc_emu;
-    tl_text = "{\"abi\": " + std::to_string(ASC_EMU_ABI_VERSION) + ", \"isa\": " +
+    texts().text = "{\"abi\": " + std::to_string(ASC_EMU_ABI_VERSION) + ", \"isa\": " +
               json_quote(numerics::isa_name()) + ", \"instructions\": [";
     bool first = true;
     for (const OpInfo& info : g_op_table) {
         if (!info.name) continue;
-        tl_text += (first ? "" : ", ") + json_quote(info.name);
+        texts().text += (first ? "" : ", ") + json_quote(info.name);
         first = false;
     }
-    tl_text += "]}";
-    return tl_text.c_str();
+    texts().text += "]}";
+    return texts().text.c_str();
 }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "asc_emu/core_api.h"
+#include "checkers/report.hpp"
 #include "core.hpp"
 #include "options.hpp"
 
@@ -56,6 +57,7 @@ public:
     void worker_left();
     // For the describe functions, which run under the lock.
     std::string blocked_cores() const;
+    const std::vector<Block*>& resident() const { return resident_; }
     bool all_stalled() {
         std::lock_guard lock(mutex_);
         return idle_ + static_cast<uint32_t>(num_spinning.load()) >= num_workers;
@@ -70,6 +72,7 @@ public:
 
     std::atomic<bool> timed_out{false};     // set by the timer; workers turn it into an error
     std::mutex gm_atomics;
+    Reporter reporter;                      // what the checkers found
     std::atomic<int> num_spinning{0};       // workers whose cores only poll memory
     std::atomic<uint64_t> clock_reads{0};   // a core that polls the clock is not stuck
 
@@ -135,5 +138,7 @@ private:
     timer_t timer_{};
 };
 void prepare_fault_stack();
+// pump() that survives faults of the vector functions it runs; the launch is aborted then.
+uint32_t pump_guarded(Core& core);
 
 }  // namespace asc_emu

@@ -51,12 +51,12 @@ void Core::reset() {
     for (auto& c : counters) c.store(0, std::memory_order_relaxed);
     for (auto& m : mutexes) m.reset();
     unit_flags.reset();
-    ++l0_version[0];
-    ++l0_version[1];
+    l0_version[0] = l0_version[1] = 0;
     for (auto& a : arrays) a.clear();
     std::memset(array_top, 0, sizeof(array_top));
     fiber = nullptr;
     wait = nullptr;
+    release_simt(*this);
 }
 
 bool Block::done() const {

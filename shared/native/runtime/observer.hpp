@@ -2,26 +2,46 @@
 // comparison with null per instruction (emulator.md sections 4 and 5).
 #pragma once
 
+#include <vector>
+
 #include "core.hpp"
 #include "op_table.hpp"
 
 namespace asc_emu {
+
+// What a scalar access to GM around the data cache does (ascend_c_cube.md sections 12 and 16).
+enum class ScalarAccess : uint8_t { load = 0, store = 1, update = 2 };
 
 class Observer {
 public:
     virtual ~Observer() = default;
     virtual void on_launch(const Launch&) {}
     virtual void on_block(Block&) {}
+    // At issue, before on_issue. False: its accesses are skipped (they were reported and the launch goes on).
+    virtual bool permits(const Core&, const Command&, const OpInfo&, const AccessList&) { return true; }
     // At issue, in program order; `list` holds what the instruction will touch.
     virtual void on_issue(const Core&, const Command&, const OpInfo&, const AccessList&) {}
-    // When the pipe executes it.
+    // When the pipe executes it, before it does.
     virtual void on_execute(const Core&, const Command&, const OpInfo&) {}
+    // A load or store inside a vector function that runs now; the address lies in UB.
+    virtual void on_vector_access(const Core&, uint32_t /*offset*/, uint32_t /*bytes*/, bool /*write*/,
+                                  const void* /*site*/) {}
+    // Before the access, for a load after it.
+    virtual void on_scalar_access(const Core&, ScalarAccess, uint64_t /*address*/, uint32_t /*bytes*/,
+                                  const void* /*site*/) {}
     // A call for the other core type, ignored as hardware does.
     virtual void on_wrong_core(const Core&, const OpInfo&, const void* /*site*/) {}
     virtual void on_block_end(Block&) {}
+    // No core of any worker can go on; the blocks that are not done.
+    virtual void on_deadlock(const std::vector<Block*>&) {}
     virtual void on_finish(const Launch&) {}
 };
 
+// Null, the only observer, or one that passes every event on to all of them.
 extern Observer* g_observer;
+
+// Between launches only.
+void add_observer(Observer& observer);
+void remove_observer(Observer& observer);
 
 }  // namespace asc_emu

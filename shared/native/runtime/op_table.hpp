@@ -5,7 +5,8 @@
 //     static Work work(const Core& core, const CopyL1ToL0& insn) { ... }       // for the timing model
 //     ASC_EMU_REGISTER(CopyL1ToL0, Roles::aic)
 //
-// Optional: `bool ready(Core&, const Insn&)`: false keeps the pipe waiting (flags, unit flags);
+// Optional: `void skip(Core&, const Insn&)`: what is left of the meaning when its accesses are bad and the launch
+// goes on (unit flags); `bool ready(Core&, const Insn&)`: false keeps the pipe waiting (flags, unit flags);
 // `void validate(const Core&, const Insn&)`: parameter checks at issue, reported with fail();
 // `void prepare(Core&, Insn&)`: program-order state captured at issue; `std::string describe(const Core&,
 // const Insn&)`: what a waiting instruction waits for, for deadlock reports.
@@ -29,16 +30,23 @@ enum class CostClass : uint8_t {
 };
 struct Work {
     CostClass cost = CostClass::none;
-    uint64_t bytes = 0;         // moved, or M*N*K multiply-adds for mmad
+    uint64_t bytes = 0;         // moved; multiply-adds after alignment for mmad
     uint32_t descriptors = 1;   // hardware requests (row segments)
     uint8_t l2_hint = 0;
+    uint8_t variant = 0;        // MmadRate; kLoadTrans, kFixDual, kFixNarrow
+    uint64_t flops = 0;         // useful floating-point operations
 };
+enum class MmadRate : uint8_t { b16, b8, mx8, mx4, hf32, f32 };
+constexpr uint8_t kLoadTrans = 1;   // l1_to_l0: the form with half the rate
+constexpr uint8_t kFixDual = 1;     // l0c_to_ub: both vector cores at once
+constexpr uint8_t kFixNarrow = 2;   // 8-bit results
 
 struct OpInfo {
     const char* name = nullptr;
     Roles roles = Roles::both;
     uint16_t bytes = 0;
     void (*execute)(Core&, const void*) = nullptr;
+    void (*skip)(Core&, const void*) = nullptr;
     void (*accesses)(const Core&, const void*, AccessList&) = nullptr;
     bool (*ready)(Core&, const void*) = nullptr;
     void (*validate)(const Core&, const void*) = nullptr;
@@ -64,6 +72,8 @@ OpInfo make_op_info(const char* name, Roles roles) {
         info.accesses = [](const Core& c, const void* p, AccessList& l) {
             accesses(c, *static_cast<const Insn*>(p), l);
         };
+    if constexpr (requires(Core& c, const Insn& i) { skip(c, i); })
+        info.skip = [](Core& c, const void* p) { skip(c, *static_cast<const Insn*>(p)); };
     if constexpr (requires(Core& c, const Insn& i) { ready(c, i); })
         info.ready = [](Core& c, const void* p) -> bool { return ready(c, *static_cast<const Insn*>(p)); };
     if constexpr (requires(const Core& c, const Insn& i) { validate(c, i); })

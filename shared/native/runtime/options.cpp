@@ -1,6 +1,7 @@
 // Parsing and storage of the options.
 #include "options.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <mutex>
 
@@ -24,6 +25,32 @@ std::string refuse(const std::string& name, const std::string& value, const char
     return "emulator option " + name + " got '" + value + "', allowed: " + allowed;
 }
 
+constexpr const char* kCheckNames[] = {"memcheck", "racecheck", "initcheck", "synccheck"};
+
+// Comma-separated names, or none; false for an unknown one.
+bool parse_checks(const std::string& text, uint32_t& checks) {
+    uint32_t found = 0;
+    for (size_t start = 0; start < text.size();) {
+        const size_t end = std::min(text.find(',', start), text.size());
+        const std::string name = text.substr(start, end - start);
+        uint32_t bit = 0;
+        for (uint32_t c = 0; c < 4; ++c)
+            if (name == kCheckNames[c]) bit = 1u << c;
+        if (bit == 0 && name != "none") return false;
+        found |= bit;
+        start = end + 1;
+    }
+    checks = found;
+    return true;
+}
+
+std::string checks_text(uint32_t checks) {
+    std::string text;
+    for (uint32_t c = 0; c < 4; ++c)
+        if (checks >> c & 1) text += (text.empty() ? "" : ",") + std::string(kCheckNames[c]);
+    return text.empty() ? "none" : text;
+}
+
 }  // namespace
 
 Options current_options() {
@@ -43,6 +70,24 @@ std::string set_option(const std::string& name, const std::string& value) {
     };
     if (name == "schedule") return pick("immediate", "deferred", o.deferred);
     if (name == "numerics") return pick("exact", "fast", o.fast_numerics);
+    if (name == "data") return pick("compute", "skip", o.skip_data);
+    if (name == "timing") {
+        if (value == "off") o.timing = Timing::off;
+        else if (value == "fast") o.timing = Timing::fast;
+        else if (value == "replay") o.timing = Timing::replay;
+        else return refuse(name, value, "off, fast, replay");
+        return "";
+    }
+    if (name == "out_of_bounds") return pick("raise", "report", o.report_bounds);
+    if (name == "checks") {
+        if (!parse_checks(value, o.checks))
+            return refuse(name, value, "none, or names out of memcheck, racecheck, initcheck, synccheck");
+        return "";
+    }
+    if (name == "report_path") {
+        o.report_path = value;
+        return "";
+    }
     if (name == "uninitialized") {
         if (value == "keep") o.uninitialized = Uninitialized::keep;
         else if (value == "nan") o.uninitialized = Uninitialized::nan;
@@ -71,14 +116,20 @@ std::string set_option(const std::string& name, const std::string& value) {
         return "";
     }
     return "emulator option '" + name +
-           "' is not known to the runtime; allowed: schedule, seed, uninitialized, numerics, threads, "
-           "num_cores, queue_depth";
+           "' is not known to the runtime; allowed: schedule, seed, checks, out_of_bounds, uninitialized, numerics, "
+           "threads, num_cores, queue_depth, report_path, timing, data";
 }
 
 std::string get_option(const std::string& name) {
     const Options o = current_options();
     if (name == "schedule") return o.deferred ? "deferred" : "immediate";
     if (name == "numerics") return o.fast_numerics ? "fast" : "exact";
+    if (name == "checks") return checks_text(o.checks);
+    if (name == "data") return o.skip_data ? "skip" : "compute";
+    if (name == "timing")
+        return o.timing == Timing::off ? "off" : o.timing == Timing::fast ? "fast" : "replay";
+    if (name == "out_of_bounds") return o.report_bounds ? "report" : "raise";
+    if (name == "report_path") return o.report_path;
     if (name == "uninitialized")
         return o.uninitialized == Uninitialized::keep ? "keep"
              : o.uninitialized == Uninitialized::nan  ? "nan"

@@ -5,6 +5,7 @@
 #include <cstdarg>
 #include <cstdio>
 
+#include "bounds.hpp"
 #include "fiber.hpp"
 #include "launch.hpp"
 #include "observer.hpp"
@@ -14,7 +15,6 @@
 namespace asc_emu {
 
 OpInfo g_op_table[static_cast<size_t>(Op::count)];
-Observer* g_observer = nullptr;
 
 namespace {
 
@@ -43,7 +43,9 @@ bool fills_done(const Core& core, const Command& c) {
 
 bool is_ready(Core& core, const Command& c) {
     const OpInfo& info = info_of(c.op);
-    if (info.ready && !info.ready(core, c.params)) return false;
+    // NOTE: a SIMT function runs while it is asked whether it is ready; one that is left out must not.
+    const bool never_runs = c.skip && c.op == static_cast<uint16_t>(Op::SimtFunction);
+    if (info.ready && !never_runs && !info.ready(core, c.params)) return false;
     return fills_done(core, c);
 }
 
@@ -51,7 +53,8 @@ void execute(Core& core, const Command& c) {
     const OpInfo& info = info_of(c.op);
     tl_executing = &c;
     if (g_observer) g_observer->on_execute(core, c, info);
-    info.execute(core, c.params);
+    if (!c.skip) info.execute(core, c.params);
+    else if (info.skip) info.skip(core, c.params);
     tl_executing = nullptr;
     ++tl_executed;
 }
@@ -81,31 +84,6 @@ void enqueue(Core& core, const Command& c) {
         wait_until(core, {WaitKind::queue_room, c.pipe, nullptr, c.site});
     queue.push_back(c);
     ++core.num_queued;
-}
-
-void check_accesses(const Core& core, const OpInfo& info, const AccessList& list) {
-    for (const Access& a : list) {
-        if (a.empty()) continue;
-        const auto [low, high] = a.span();
-        if (a.space == Space::gm) {
-            if (low < 4096)
-                throw KernelError{make_report("bounds", std::string(info.name) + ": GM address " +
-                    std::to_string(low) + " is in the null page; pass the address of a tensor", &core,
-                    info.name)};
-            continue;
-        }
-        const int64_t size = kSpaceBytes[static_cast<size_t>(a.space)];
-        if (low < 0 || high > size)
-            throw KernelError{make_report("bounds", std::string(info.name) +
-                (a.write ? ": writes " : ": reads ") + space_name(a.space) + " bytes [" +
-                std::to_string(low) + ", " + std::to_string(high) + "), but " + space_name(a.space) +
-                " has " + std::to_string(size) + " bytes; use smaller sizes, strides or a lower address",
-                &core, info.name)};
-        if (a.address % a.align != 0)
-            throw KernelError{make_report("bounds", std::string(info.name) + ": " +
-                space_name(a.space) + " address " + std::to_string(a.address) +
-                " must be a multiple of " + std::to_string(a.align) + " bytes", &core, info.name)};
-    }
 }
 
 void run_random_pipes(Core& core, uint32_t steps) {
@@ -159,10 +137,14 @@ void issue_checked(Core& core, uint16_t op, uint8_t pipe, const void* params, co
     AccessList list;
     if (info.accesses) {
         info.accesses(core, c.params, list);
-        check_accesses(core, info, list);
+        c.skip = !within_bounds(core, c, info, list);
     }
     tl_executing = nullptr;
-    if (g_observer) g_observer->on_issue(core, c, info, list);
+    if (g_observer) {
+        if (!c.skip) c.skip = !g_observer->permits(core, c, info, list);
+        g_observer->on_issue(core, c, info, list);
+    }
+    if (launch.options.skip_data && info.work) c.skip = true;
     if (op == static_cast<uint16_t>(Op::FillL1)) core.last_fill_sequence = c.sequence;
     if (c.pipe == Pipe::S || c.pipe == Pipe::all) {
         issue_to_scalar(core, c);
@@ -195,6 +177,7 @@ void seed_pipes(uint64_t seed, uint32_t block) {
 }
 
 uint64_t executed_instructions() { return tl_executed; }
+void count_progress() { ++tl_executed; }
 
 uint32_t pump(Core& core) {
     if (core.num_queued == 0) return 0;

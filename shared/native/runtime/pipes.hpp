@@ -22,6 +22,8 @@ bool wait_satisfied(Core& core);
 void seed_pipes(uint64_t seed, uint32_t block);
 // Instructions executed on this thread so far.
 uint64_t executed_instructions();
+// A running instruction went on, without being done yet.
+void count_progress();
 void set_current_core(Core* core);
 // Ends the running core without unwinding; the launch must have been aborted before.
 [[noreturn]] void abandon_core();

@@ -11,6 +11,7 @@
 #include "observer.hpp"
 #include "op_table.hpp"
 #include "pipes.hpp"
+#include "thread_object.hpp"
 
 namespace asc_emu {
 namespace {
@@ -103,10 +104,11 @@ private:
     bool step_core(Core& core) {
         Fiber& fiber = *core.fiber;
         set_current_core(&core);
-        bool progress = pump(core) > 0;
+        const uint64_t first = executed_instructions();
+        bool progress = pump_guarded(core) > 0;
         if (fiber.state == FiberState::done || fiber.state == FiberState::failed) return progress;
         if (fiber.state == FiberState::blocked && !fiber.may_defer && !wait_satisfied(core))
-            return progress;
+            return executed_instructions() != first;
         const uint64_t before = executed_instructions();
         const bool was_spinning = fiber.state == FiberState::spinning;
         resume(fiber);
@@ -132,7 +134,7 @@ private:
     bool any_spinning() const {
         for (const auto& slot : resident_)
             for (const Core& core : slot->block.cores)
-                if (core.fiber && core.fiber->state == FiberState::spinning) return true;
+                if (core.fiber && (core.fiber->state == FiberState::spinning || core.simt_polling)) return true;
         return false;
     }
 
@@ -160,6 +162,7 @@ private:
     }
 
     std::string deadlock_report() const {
+        if (g_observer) g_observer->on_deadlock(launch_.resident());
         return make_report("deadlock", "no core can go on: " + launch_.blocked_cores() +
                            "; post the missing flag or counter, or check its pipe and id", nullptr);
     }
@@ -174,7 +177,8 @@ private:
 };
 
 // Slots of this thread, kept from launch to launch; the last one used stays readable.
-thread_local std::vector<std::unique_ptr<BlockSlot>> tl_pool;
+using SlotPool = std::vector<std::unique_ptr<BlockSlot>>;
+SlotPool& slot_pool() { return thread_object<SlotPool, BlockSlot>(); }
 
 }  // namespace
 
@@ -201,9 +205,9 @@ std::string describe_wait(const Core& core) {
 void run_worker(Launch& launch) {
     prepare_fault_stack();
     WorkerTimeout timeout(launch.desc.timeout_secs);
-    Worker(launch, tl_pool).run();
+    Worker(launch, slot_pool()).run();
 }
 
-Block* last_block() { return tl_pool.empty() ? nullptr : &tl_pool.back()->block; }
+Block* last_block() { return slot_pool().empty() ? nullptr : &slot_pool().back()->block; }
 
 }  // namespace asc_emu

@@ -35,7 +35,9 @@ def main(arguments: list[str]) -> int:
     toolkit = StandInToolkit(Path(home))
     toolkit.record(tool, argv, os.getcwd())
     if argv == ["--version"]:
-        print(f"{tool} stand-in {toolkit.config.version}")
+        # NOTE: the version is part of the key, and the two modes compile different things
+        mode = ", emulating" if toolkit.config.emulate else ""
+        print(f"{tool} stand-in {toolkit.config.version}{mode}")
         return 0
     return _compile(toolkit, argv) if tool == "bisheng" else _link(argv)
 

@@ -47,18 +47,22 @@ SIZES = {
 }
 
 
+def kernel_text(name: str) -> str:
+    """Text of kernels/<name>.hpp."""
+    return (_KERNELS / f"{name}.hpp").read_text()
+
+
 class Emulator:
     """Compiles kernel texts once a session, launches them and reads on-chip memories."""
 
     def __init__(self) -> None:
         config = Config(Path(__file__).parent, "TEST", include_dirs=include_dirs())
         self.runtime = Runtime(config, backend="cpu")
-        self._common = (_KERNELS / "common.hpp").read_text()
         self._library: ctypes.CDLL | None = None
 
     def kernel(self, name: str) -> Callable[..., None]:
         """`launch(*args, scenario, blocks=1, **emulator options)` of kernels/<name>.hpp."""
-        text = self._common + (_KERNELS / f"{name}.hpp").read_text()
+        text = kernel_text("common") + kernel_text(name)
         kernel = self.runtime.compile(f"emulator_{name}", text)
 
         def launch(*args: Any, blocks: int = 1, **options: Any) -> None:

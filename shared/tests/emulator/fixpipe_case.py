@@ -2,52 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from .conftest import Emulator, params, same_bytes
+from .conftest import Emulator, kernel_text, params, same_bytes
 from .model import fixpipe as model
 from .model.types import TYPES
 
 Launch = Callable[..., None]
 
-# Arguments of struct Copy in kernels/fixpipe.hpp, in its order.
-FIELDS = [
-    "target",
-    "newer",
-    "dst_type",
-    "int_source",
-    "dst",
-    "src",
-    "n",
-    "m",
-    "dst_stride",
-    "src_stride",
-    "quant",
-    "relu",
-    "split",
-    "nd",
-    "dn",
-    "unit_flag",
-    "sub_block",
-    "dual",
-    "num",
-    "src_matrix",
-    "dst_matrix",
-    "write_loop3",
-    "pitch",
-    "word",
-    "quant_fb",
-    "relu_fb",
-    "relu_alpha",
-    "ctrl",
-    "atomic",
-    "fill",
-    "fill_unit_flag",
-    "sync",
-]
+_COPY = re.search(r"struct Copy \{(.*?)\};", kernel_text("fixpipe"), re.DOTALL)
+assert _COPY is not None
+# Members of struct Copy, in its order.
+FIELDS = re.findall(r"\w+(?=[,;])", _COPY[1])
 DEFAULTS = dict.fromkeys(FIELDS, 0) | {
     "dst_type": TYPES["f32"].index,
     "num": 1,

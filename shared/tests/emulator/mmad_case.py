@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -95,6 +95,45 @@ def operand(rng: np.random.Generator, name: str, shape: tuple[int, int], kind: s
     if name == "f16":
         return values.astype(np.float16).view(np.uint16)
     return (values.view(np.uint32) >> 16).astype(np.uint16)
+
+
+def make_case(
+    pair: tuple[str, str],
+    shape: tuple[int, int, int],
+    *,
+    kind: str = "normal",
+    init: str = "zero",
+    seed: int = 0,
+    scales: tuple[int, int] | None = None,
+) -> Case:
+    """A random case; `scales` is the range of e8m0 codes of an mx multiply."""
+    rng = np.random.default_rng(seed)
+    m, k, n = shape
+    start = None
+    if init != "zero":
+        size = (n,) if init == "bias" else (m, n)
+        start = rng.standard_normal(size).astype(np.float32).view(np.uint32)
+    case = Case(
+        *pair,
+        a=operand(rng, pair[0], (m, k), kind),
+        b=operand(rng, pair[1], (n, k), kind),
+        init=init,
+        start=start,
+    )
+    if scales is None:
+        return case
+    blocks = -(-k // 32)
+    return replace(
+        case,
+        scale_a=rng.integers(scales[0], scales[1] + 1, (m, blocks), dtype=np.uint8),
+        scale_b=rng.integers(scales[0], scales[1] + 1, (n, blocks), dtype=np.uint8),
+    )
+
+
+def float_codes(name: str, values: list[list[float]]) -> ref.Codes:
+    """Values to codes of bf16 or f32."""
+    bits = np.array(values, np.float32).view(np.uint32)
+    return (bits >> 16).astype(np.uint16) if name == "bf16" else bits
 
 
 def _address(array: npt.NDArray[np.generic] | None) -> int | None:

@@ -44,12 +44,14 @@ def _hif8_value(code: int) -> float:
             if exponent_digits:
                 exponent = int("1" + exponent_digits[1:], 2)
                 exponent = -exponent if exponent_digits[0] == "1" else exponent
-            return sign * (1 + int(mantissa_digits, 2) / 2 ** len(mantissa_digits)) * 2.0**exponent
-    return sign * 2.0 ** (int(digits[4:], 2) - 23)
+            fraction = 1 + int(mantissa_digits, 2) / 2 ** len(mantissa_digits)
+            return sign * math.ldexp(fraction, exponent)
+    return math.ldexp(sign, int(digits[4:], 2) - 23)
 
 
 def _table(dtype: Any, count: int) -> Doubles:
-    return np.arange(count, dtype=np.uint8).view(dtype).astype(np.float64)
+    values: Doubles = np.arange(count, dtype=np.uint8).view(dtype).astype(np.float64)
+    return values
 
 
 @dataclass(frozen=True)
@@ -77,7 +79,8 @@ class Format:
             return self.values[codes]
         real: Any = {"bf16": ml_dtypes.bfloat16, "f16": np.float16, "f32": np.float32}[self.name]
         with np.errstate(invalid="ignore"):
-            return np.ascontiguousarray(codes).view(real).astype(np.float64)
+            values: Doubles = np.ascontiguousarray(codes).view(real).astype(np.float64)
+            return values
 
 
 with np.errstate(invalid="ignore"):

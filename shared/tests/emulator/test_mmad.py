@@ -50,9 +50,8 @@ def exact_codes(rng: np.random.Generator, name: str, shape: tuple[int, int]) -> 
     if kind.bits == 4:
         return rng.integers(0, 16, shape, np.uint32)
     if name == "hif8":
-        small = np.flatnonzero(
-            np.isfinite(model.HIF8) & (np.abs(model.HIF8) <= 4) & (model.HIF8 % 0.25 == 0)
-        )
+        finite = np.nan_to_num(model.HIF8, nan=99, posinf=99, neginf=99)
+        small = np.flatnonzero((np.abs(finite) <= 4) & (finite % 0.25 == 0))
         return rng.choice(small, shape).astype(np.uint32)
     values = rng.integers(-6, 7, shape).astype(kind.dtype)
     width = {8: np.uint8, 16: np.uint16, 32: np.uint32}[kind.bits]

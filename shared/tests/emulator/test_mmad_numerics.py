@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -20,9 +20,9 @@ from deep_jit._shared.tests.emulator.mmad_case import (
     FP8,
     Call,
     Case,
-    Words,
     check,
-    operand,
+    float_codes,
+    make_case,
     run,
 )
 from deep_jit._shared.tests.emulator.mmad_native import ISAS, Numerics
@@ -36,7 +36,7 @@ Build = Callable[[str], Numerics]
 
 
 @pytest.fixture(scope="module")
-def build(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Build]:
+def build(tmp_path_factory: pytest.TempPathFactory) -> Build:
     built: dict[str, Numerics] = {}
     folder = tmp_path_factory.mktemp("mmad")
 
@@ -59,45 +59,6 @@ def numerics(build: Build, request: pytest.FixtureRequest) -> Numerics:
 @pytest.fixture(params=FAST_ISAS)
 def fast_numerics(build: Build, request: pytest.FixtureRequest) -> Numerics:
     return build(request.param)
-
-
-def make_case(
-    pair: tuple[str, str],
-    shape: tuple[int, int, int],
-    *,
-    kind: str = "normal",
-    init: str = "zero",
-    seed: int = 0,
-    scales: tuple[int, int] | None = None,
-) -> Case:
-    """A random case; `scales` is the range of e8m0 codes of an mx multiply."""
-    rng = np.random.default_rng(seed)
-    m, k, n = shape
-    start = None
-    if init != "zero":
-        size = (n,) if init == "bias" else (m, n)
-        start = rng.standard_normal(size).astype(np.float32).view(np.uint32)
-    case = Case(
-        *pair,
-        a=operand(rng, pair[0], (m, k), kind),
-        b=operand(rng, pair[1], (n, k), kind),
-        init=init,
-        start=start,
-    )
-    if scales is None:
-        return case
-    blocks = -(-k // 32)
-    return replace(
-        case,
-        scale_a=rng.integers(scales[0], scales[1] + 1, (m, blocks), dtype=np.uint8),
-        scale_b=rng.integers(scales[0], scales[1] + 1, (n, blocks), dtype=np.uint8),
-    )
-
-
-def float_codes(name: str, values: list[list[float]]) -> ref.Codes:
-    """Values to codes of bf16 or f32."""
-    bits = np.array(values, np.float32).view(np.uint32)
-    return (bits >> 16).astype(np.uint16) if name == "bf16" else bits
 
 
 any_float = st.integers(0, 2**32 - 1).map(lambda bits: struct.unpack("<f", struct.pack("<I", bits)))
@@ -140,21 +101,20 @@ def test_any_bit_pattern(numerics: Numerics, pair: tuple[str, str]) -> None:
     check(numerics, case)
 
 
-EDGES = [
-    *(2.0**-133, 2.0**-126, 2.0**-75, 1.5 * 2.0**-75, 2.0**-74, 2.0**-60),
-    *(1.0, 2.0**63, 2.0**64, 3.0 * 2.0**126, math.inf),
-]
+SMALL = (2.0**-75, 1.5 * 2.0**-75, 2.0**-74, 2.0**-60, 1.0)
+LARGE = (1.0, 2.0**63, 2.0**64, 3.0 * 2.0**126)
+EDGES = {"small": SMALL, "large": LARGE, "all": (2.0**-133, 2.0**-126, *SMALL, *LARGE, math.inf)}
 
 
+@pytest.mark.parametrize("edges", EDGES)
 @pytest.mark.parametrize("name", ["bf16", "f32"])
-def test_underflow_and_overflow(numerics: Numerics, name: str) -> None:
+def test_underflow_and_overflow(numerics: Numerics, name: str, edges: str) -> None:
     """All products of range ends, both signs, added to starts around them."""
-    edges = [[sign * x] for x in EDGES for sign in (1.0, -1.0)]
-    starts = np.array([0.0, -0.0, 2.0**-149, 1.5 * 2.0**127, -math.inf], np.float32)
-    for start in starts:
-        case = Case(name, name, float_codes(name, edges), float_codes(name, edges), "accumulate",
-                    np.full((22, 22), start.view(np.uint32)))  # fmt: skip
-        check(numerics, case)
+    codes = float_codes(name, [[sign * x] for x in EDGES[edges] for sign in (1.0, -1.0)])
+    size = len(codes)
+    for start in np.array([0.0, -0.0, 2.0**-149, 1.5 * 2.0**127, -math.inf], np.float32):
+        starts = np.full((size, size), start.view(np.uint32))
+        check(numerics, Case(name, name, codes, codes, "accumulate", starts))
 
 
 # x * y is 1 - 2^-40, 1 + 2^-36, and 1 + 0.84 * 2^-28: with 2^-24 of it added to a number next to
@@ -279,35 +239,54 @@ def test_float_environment_is_ours_and_restored(numerics: Numerics) -> None:
     assert (call.result() == case.expected()).all()
 
 
-@pytest.mark.parametrize("fast", [False, True], ids=["exact", "fast"])
-def test_versions_reuse_the_unpacked_operand(build: Build, fast: bool) -> None:
-    """The same version means the same content; everything else unpacks again."""
-    numerics = build(EXACT_ISAS[0] if not fast else FAST_ISAS[0]) if FAST_ISAS else build("generic")
+def version_call() -> Call:
+    """Bytes that are finite numbers in B in every format; A is free."""
     call = Call(make_case(("bf16", "bf16"), (16, 32, 16)), a_version=11, b_version=12)
+    call.b[:] = 0x3C
+    return call
 
-    def result() -> Words:
+
+def check_versions(numerics: Numerics, *, fast: bool) -> None:
+    """The same version means the same A; another address, shape or type unpacks again."""
+    call = version_call()
+    other = np.full_like(call.a, 0xFF)  # NaN in the formats used here
+
+    def first() -> int:
         numerics.mmad(call.problem, fast=fast)
-        return call.result()
+        return int(call.c[0])
 
-    before = result()
-    call.a[:] = 0
-    assert (result() == before).all()
-    call.problem.a_version = 13
-    assert (result() == 0).all()
-    changes = {"k": 16, "m": 8, "a_type": 4, "a": call.a.ctypes.data + 32}
-    for field, value in changes.items():
+    before = first()
+    call.a[:] = 0xFF
+    assert first() == before
+    for change in ({"a_version": 99}, {"a": other.ctypes.data}, {"k": 16}, {"m": 8},
+                   {"a_type": 5, "b_type": 5}, {"a_type": 1, "b_type": 1}):  # fmt: skip
         call.a[:] = 0
         call.problem.a_version += 1
-        result()
-        call.a[:] = 0xFF  # NaN in every format
-        saved = getattr(call.problem, field)
-        setattr(call.problem, field, value)
-        if field == "a_type":
-            call.problem.b_type = value
-        numerics.mmad(call.problem, fast=fast)
-        assert call.c[0] == ref.CANONICAL_NAN, field
-        setattr(call.problem, field, saved)
-        call.problem.b_type = 0
+        assert first() == 0
+        call.a[:] = 0xFF
+        saved = {name: getattr(call.problem, name) for name in change}
+        for name, value in change.items():
+            setattr(call.problem, name, value)
+        assert first() == ref.CANONICAL_NAN, change
+        for name, value in saved.items():
+            setattr(call.problem, name, value)
+
+
+def test_versions_reuse_the_unpacked_operand(numerics: Numerics) -> None:
+    check_versions(numerics, fast=False)
+
+
+def test_versions_in_fast_mode(fast_numerics: Numerics) -> None:
+    check_versions(fast_numerics, fast=True)
+    call = version_call()
+    fast_numerics.mmad(call.problem, fast=True)
+    before = call.result()
+    call.b[:] = 0xFF
+    fast_numerics.mmad(call.problem, fast=True)
+    assert (call.result() == before).all()
+    call.problem.b_version = 13
+    fast_numerics.mmad(call.problem, fast=True)
+    assert (call.result() == ref.CANONICAL_NAN).all()
 
 
 def test_version_zero_always_unpacks(numerics: Numerics) -> None:

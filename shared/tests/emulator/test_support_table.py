@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from deep_jit._shared._component import include_dirs
 from deep_jit._shared.emulator import support_table
-from deep_jit._shared.emulator.support_census import NOTES
+from deep_jit._shared.emulator.support_census import FAMILIES, NOTES
 
 TABLE = Path(__file__).parents[3] / "packages" / "deep_jit" / "docs" / "support_table.md"
 
@@ -48,3 +49,8 @@ def test_headers_are_parsed_through_their_macros():
 def test_notes_name_functions_that_exist():
     names = {f.name for f in support_table.functions() if f.family}
     assert set(NOTES) <= names
+
+
+def test_every_header_with_functions_is_a_family():
+    headers = {path.stem for path in (include_dirs()[-1] / "asc_emu" / "api").glob("*.hpp")}
+    assert headers - set(FAMILIES) == {"common", "vector_types"}, "add new families to FAMILIES"

@@ -9,7 +9,7 @@ import os
 import sys
 import threading
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol
 
 # NOTE: imported here and not at first use, so that a first call costs no more than a disk look-up
 import deep_gemm._shared.jit.backends.cpu  # noqa: F401
@@ -21,18 +21,21 @@ from deep_gemm._shared.jit.runtime import Runtime
 from deep_gemm._version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Sequence
 
     import torch
 
+    from deep_gemm._shared.emulator.gm_ranges import GmRange
     from deep_gemm._shared.jit.kernel import Kernel
 
 __all__ = [
+    "Launch",
     "bind",
     "build_token",
     "clear_runtimes",
     "debug_enabled",
     "default_runtime",
+    "checks_enabled",
     "package_root",
     "print_configs_enabled",
     "runtime_for",
@@ -86,13 +89,25 @@ def default_runtime() -> Runtime:
     return _runtime(choose_backend("auto", Env(ENV_PREFIX).snapshot()), 0)
 
 
-def bind(runtime: Runtime, kernel: Kernel, num_blocks: int) -> Callable[[bytes], None]:
+class Launch(Protocol):
+    """Launches one kernel with a ready payload.
+
+    `ranges` are the tensors it may touch, for the emulator's checkers; empty on a device.
+    """
+
+    def __call__(self, payload: bytes, ranges: Sequence[GmRange] = ()) -> None: ...
+
+
+def bind(runtime: Runtime, kernel: Kernel, num_blocks: int) -> Launch:
     """A function that launches `kernel` with a ready payload and does nothing else."""
     options = runtime.effective_launch_options({"num_blocks": num_blocks})
-    launch = kernel.loaded.launch
+    launch: Any = kernel.loaded.launch
 
-    def run(payload: bytes) -> None:
-        launch(payload, options)
+    def run(payload: bytes, ranges: Sequence[GmRange] = ()) -> None:
+        if ranges:
+            launch(payload, options, ranges)
+        else:
+            launch(payload, options)
 
     return run
 
@@ -116,6 +131,17 @@ def build_token() -> tuple[str | None, str | None]:
         isa = layer.get("isa", isa)
         source_map = layer.get("source_map", source_map)
     return (isa, source_map)
+
+
+def checks_enabled() -> bool:
+    """Whether the emulator's checkers are on (option ``checks``), read like `build_token`."""
+    state = sys.modules.get("_ascend_emulator_options_v1")
+    if state is None:
+        return False
+    checks = ""
+    for layer in state.layers:
+        checks = layer.get("checks", checks)
+    return (checks or "none") != "none"
 
 
 def _flag(name: str) -> bool:

@@ -73,7 +73,7 @@ def test_same_bits_as_on_the_cpu(
     assert calc_diff(expected.double(), reference) < 1e-5
     (launch,) = journal.launches()
     assert launch["stream"] == 0x99
-    assert launch["kernel"].startswith("_ZN9deep_gemm14bf16_gemm_impl")
+    assert "bf16_gemm_impl" in launch["kernel"]
     payload = bytes.fromhex(launch["payload"])
     assert payload[:8] == a.data_ptr().to_bytes(8, "little")
     assert len(toolkit.commands(tool="bisheng")) == 1

@@ -15,8 +15,14 @@ if TYPE_CHECKING:
     from deep_jit._shared.emulator import (
         CHECKS,
         EmulatorOptions,
+        TimingConstant,
+        TimingProfile,
         current_options,
         emulator,
+        last_profile,
+        replay_trace,
+        save_trace,
+        timing_constants,
     )
     from deep_jit._shared.jit import (
         UNSET,
@@ -71,6 +77,13 @@ if TYPE_CHECKING:
         u32,
         u64,
     )
+    from deep_jit._shared.jit.tilelang import (
+        TileLangBridge,
+        TileLangFunction,
+        TileLangKernel,
+    )
+
+    tilelang: TileLangBridge
 
 # fmt: off
 __all__ = [
@@ -84,10 +97,15 @@ __all__ = [
     # Kernel arguments with a C++ type
     "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f32", "f64", "bool_", "ByValue",
     "PayloadLayout", "pack_arguments",
+    # TileLang
+    "tilelang", "TileLangBridge", "TileLangFunction", "TileLangKernel",
     # Dry run
     "dry_run", "is_dry_run", "set_dry_run",
     # Emulator
     "emulator", "current_options", "EmulatorOptions", "CHECKS",
+    # Modelled time
+    "last_profile", "replay_trace", "save_trace", "timing_constants", "TimingProfile",
+    "TimingConstant",
     # Errors
     "Error", "ArgumentError", "CacheError", "CompileError", "CompileManyError", "CompileTimeout",
     "ConfigError", "IncludeError", "KernelCountError", "LaunchError", "LaunchOptionError",
@@ -97,7 +115,11 @@ __all__ = [
 ]
 # fmt: on
 
-_EMULATOR = ("emulator", "current_options", "EmulatorOptions", "CHECKS")
+_TILELANG = ("tilelang", "TileLangBridge", "TileLangFunction", "TileLangKernel")
+_EMULATOR = (
+    "emulator", "current_options", "EmulatorOptions", "CHECKS", "TimingConstant", "TimingProfile",
+    "last_profile", "replay_trace", "save_trace", "timing_constants",
+)  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:
@@ -105,8 +127,12 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module
 
-    part = "emulator" if name in _EMULATOR else "jit"
-    value = getattr(import_module(f"{_shared.__name__}.{part}"), name)
+    if name in _TILELANG:
+        part = "jit.tilelang"
+    else:
+        part = "emulator" if name in _EMULATOR else "jit"
+    module = import_module(f"{_shared.__name__}.{part}")
+    value = module.TileLangBridge() if name == "tilelang" else getattr(module, name)
     globals()[name] = value
     return value
 

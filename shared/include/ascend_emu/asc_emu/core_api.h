@@ -77,6 +77,20 @@ const char* asc_emu_get_option(const char* name);
 // JSON description of this build: {"isa", "abi", "numerics", "instructions": [...]}.
 const char* asc_emu_describe(void);
 
+// Modelled time (emulator.md section 5) of launches with the option timing = fast or replay.
+// JSON of the last one, "" if there was none; *number grows with each, also between runtimes.
+const char* asc_emu_timing_profile(uint64_t* number);
+// JSON array of the model's constants: {"name", "value", "unit", "source", "meaning"}.
+const char* asc_emu_timing_constants(void);
+// Writes the trace of the last one. 0 = done, -1 = asc_emu_timing_problem().
+int asc_emu_timing_save(const char* path);
+// Simulates a trace again ("" = the last one), with shared memory (replay) or without (fast), constants
+// replaced by "name=value,...", and, unless spans_path is "", all instructions written to that file.
+// Returns JSON as above, or null with asc_emu_timing_problem().
+const char* asc_emu_timing_replay(const char* trace_path, int shared, const char* overrides,
+                                  const char* spans_path);
+const char* asc_emu_timing_problem(void);
+
 // Called from kernels ---------------------------------------------------------------------------
 
 // Gives one instruction to a pipe of the running core; `params` is the instruction's struct.
@@ -100,6 +114,11 @@ void* asc_emu_array(int space, const void* site, uint64_t bytes, uint64_t align)
 void* asc_emu_dynamic_ub(void);
 // A loop that polls memory tells so: other cores get to run.
 void asc_emu_spin_hint(void);
+// Not 0 while checkers look on. Only then: an access of a vector function to UB, and a scalar access to GM around
+// the data cache (kind 0 load, told after it; 1 store, 2 read-modify-write, told before it).
+extern uint32_t asc_emu_observing;
+void asc_emu_vector_access(const volatile void* address, uint32_t bytes, int write);
+void asc_emu_scalar_access(const volatile void* address, uint32_t bytes, int kind);
 // Ends the kernel with an error of kind "api".
 void asc_emu_fail(const char* message);
 

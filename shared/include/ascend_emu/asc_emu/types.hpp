@@ -9,32 +9,29 @@
 #include "asc_emu/command.hpp"
 #include "asc_emu/number_formats.hpp"
 
-namespace asc_emu::detail {
-
-// Compound assignment through fp32 for the 16-bit floats.
-template <class F>
-struct FloatAssignments {
-    friend constexpr F& operator+=(F& a, float b) { return a = F(static_cast<float>(a) + b); }
-    friend constexpr F& operator-=(F& a, float b) { return a = F(static_cast<float>(a) - b); }
-    friend constexpr F& operator*=(F& a, float b) { return a = F(static_cast<float>(a) * b); }
-    friend constexpr F& operator/=(F& a, float b) { return a = F(static_cast<float>(a) / b); }
-};
-
-}  // namespace asc_emu::detail
-
-struct half : asc_emu::detail::FloatAssignments<half> {
+struct half {
     uint16_t bits;
     half() = default;
     constexpr half(float v) : bits(asc_emu::float_to_half(v)) {}
     constexpr operator float() const { return asc_emu::half_to_float(bits); }
 };
 
-struct bfloat16_t : asc_emu::detail::FloatAssignments<bfloat16_t> {
+struct bfloat16_t {
     uint16_t bits;
     bfloat16_t() = default;
     constexpr bfloat16_t(float v) : bits(asc_emu::float_to_bf16(v)) {}
     constexpr operator float() const { return asc_emu::bf16_to_float(bits); }
 };
+
+// Compound assignment through fp32. NOTE: not in a base class, since std::bit_cast of constants takes none.
+#define ASC_EMU_FLOAT_ASSIGNMENTS(type)                                                        \
+    constexpr type& operator+=(type& a, float b) { return a = type(static_cast<float>(a) + b); } \
+    constexpr type& operator-=(type& a, float b) { return a = type(static_cast<float>(a) - b); } \
+    constexpr type& operator*=(type& a, float b) { return a = type(static_cast<float>(a) * b); } \
+    constexpr type& operator/=(type& a, float b) { return a = type(static_cast<float>(a) / b); }
+ASC_EMU_FLOAT_ASSIGNMENTS(half)
+ASC_EMU_FLOAT_ASSIGNMENTS(bfloat16_t)
+#undef ASC_EMU_FLOAT_ASSIGNMENTS
 
 struct fp8_e4m3fn_t {
     uint8_t bits;

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import threading
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from ...._component import native
-from ....emulator.context import attach_runtime, sync_threads
+from ....emulator.context import after_launch, attach_runtime, current_options, sync_threads
+from ....emulator.gm_ranges import GmRange
 from ....emulator.reports import parse_report, report_text
 from ...errors import KernelCountError, LaunchError, LaunchTimeout
 from ...options import LaunchOptions
@@ -38,22 +41,28 @@ class CpuLoadedKernel:
 
     Args:
         handle: the native module's kernel.
+        runtime: the native module's runtime; None = findings of the checkers are not looked up.
     """
 
-    def __init__(self, handle: Any) -> None:
+    def __init__(self, handle: Any, runtime: Any = None) -> None:
+        self._runtime = runtime
         self._launch = handle.launch
         self._unload = handle.unload
         self._failure: type[Exception] = native().LaunchFailure
         self.info: KernelInfo = kernel_info(handle.info())
 
-    def launch(self, payload: Payload, options: LaunchOptions) -> None:
+    def launch(
+        self, payload: Payload, options: LaunchOptions, ranges: Sequence[GmRange] = ()
+    ) -> None:
         """Runs the kernel on the calling thread and the runtime's workers; returns when it is done.
 
         Args:
             payload: packed arguments (section 7.1).
             options: effective options, already checked.
+            ranges: the tensors it may touch, for memcheck; none = GM is not checked.
 
         Raises:
+            SanitizerError: the checkers found errors.
             LaunchTimeout: it ran longer than its limit.
             LaunchError: the runtime stopped it; `report` holds the details. The process goes on.
         """
@@ -64,11 +73,22 @@ class CpuLoadedKernel:
                 options.num_blocks,
                 options.num_ubuf_bytes or 0,
                 options.num_launch_timeout_secs or 0,
+                *((list(ranges),) if ranges else ()),
             )
         except self._failure as error:
             raise _launch_error(str(error), self.info) from None
         except RuntimeError as error:
             raise LaunchError(str(error)) from None
+        after_launch()
+        if self._runtime is not None and current_options().checks:
+            self._show_warnings()
+
+    def _show_warnings(self) -> None:
+        from ....emulator.sanitizer import notice, read_reports
+
+        findings = json.loads(self._runtime.get_option("findings"))
+        if findings:
+            notice(read_reports(findings))
 
     def unload(self) -> None:
         """Closes the object once no launch uses it; idempotent."""
@@ -89,7 +109,9 @@ def load_kernel(binary: Path, runtime: Path, name: str = "") -> CpuLoadedKernel:
     """
     emulator = attach_runtime(os.fspath(runtime))
     try:
-        return CpuLoadedKernel(native().load_kernel(emulator, _loadable_path(binary), name))
+        return CpuLoadedKernel(
+            native().load_kernel(emulator, _loadable_path(binary), name), emulator
+        )
     except RuntimeError as error:
         if "expected exactly one kernel" in str(error) or "asc_emu_kernels_v1" in str(error):
             names = [str(item["demangled"]) for item in _inspect(binary)]
@@ -133,5 +155,9 @@ def _loadable_path(binary: Path) -> Path:
 
 def _launch_error(text: str, info: KernelInfo) -> LaunchError:
     report = parse_report(text)
+    if report.get("kind") == "sanitizer":
+        from ....emulator.sanitizer import error_of
+
+        return error_of(report)
     cls = LaunchTimeout if report.get("kind") == "timeout" else LaunchError
     return cls(f"kernel {info.demangled} failed: {report_text(report)}", report=report)

@@ -28,7 +28,7 @@ DefinedMemory::DefinedMemory() {
         total += (bytes + 1023) / 1024 * 1024;
     }
     // NOTE: movers may look a little past a memory's end, where the real ones have a page.
-    bytes_.resize(total + 4096);
+    bytes_.resize(total + 4096, kUnwritten);
     origins_.resize(total / kGranule);
     for (size_t c = 0; c < 3; ++c) {
         Core& core = cores_.cores[c];
@@ -46,7 +46,12 @@ void DefinedMemory::reset(const Block& block) {
     cores_.num_aic = block.num_aic;
     cores_.num_aiv = block.num_aiv;
     cores_.launch = block.launch;
-    std::fill(bytes_.begin(), bytes_.end(), kUnwritten);
+    for (size_t r = 0; r < kNumRegions; ++r) {
+        // NOTE: movers may touch a little more than they list
+        const size_t used = std::min(used_[r] + 4096, bytes_.size() - first_[r]);
+        if (used_[r]) std::memset(bytes_.data() + first_[r], kUnwritten, used);
+        used_[r] = 0;
+    }
     std::fill(origins_.begin(), origins_.end(), nullptr);
     whole_.reset();
 }
@@ -61,6 +66,7 @@ bool DefinedMemory::defined(Region region, uint64_t low, uint64_t high) {
 }
 
 void DefinedMemory::define(Region region, uint64_t low, uint64_t high) {
+    touch(region, high);
     for (uint64_t at = low; at < high;) {
         const uint64_t start = at / kGranule * kGranule, end = std::min<uint64_t>(high, start + kGranule);
         const size_t g = granule(region, at);
@@ -74,11 +80,13 @@ void DefinedMemory::define(Region region, uint64_t low, uint64_t high) {
 
 void DefinedMemory::mark(Region region, uint64_t low, uint64_t high, uint8_t value) {
     if (low >= high) return;
+    touch(region, high);
     std::memset(at(region, low), value, high - low);
     for (uint64_t at = low; at < high; at = (at / kGranule + 1) * kGranule) whole_[granule(region, at)] = false;
 }
 
 void DefinedMemory::refresh(Region region, uint64_t low, uint64_t high) {
+    touch(region, high);
     for (uint64_t at = low; at < high; at = (at / kGranule + 1) * kGranule) {
         const uint64_t start = at / kGranule * kGranule;
         whole_[granule(region, at)] = all_zero(this->at(region, start), kGranule);

@@ -3,6 +3,7 @@
 // that marks travel exactly as the data does.
 #pragma once
 
+#include <algorithm>
 #include <bitset>
 #include <cstdint>
 #include <vector>
@@ -38,8 +39,12 @@ public:
     }
 
 private:
-    static constexpr size_t kBytes = 1484 * 1024;
+    static constexpr size_t kBytes = 1428 * 1024;
 
+    void touch(Region region, uint64_t high) {
+        size_t& used = used_[static_cast<size_t>(region)];
+        used = std::max<size_t>(used, high);
+    }
     size_t granule(Region region, uint64_t offset) const {
         return (first_[static_cast<size_t>(region)] + offset) / kGranule;
     }
@@ -48,6 +53,7 @@ private:
     std::vector<const void*> origins_;
     std::bitset<kBytes / kGranule> whole_;   // granules without an undefined byte
     size_t first_[kNumRegions];
+    size_t used_[kNumRegions] = {};          // bytes from the start that may be defined
     Block cores_;
 };
 

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <mutex>
 #include <unordered_map>
@@ -23,9 +24,8 @@ struct GmCell {
 };
 inline bool same_block(const GmCell& a, const GmCell& b) { return a.block == b.block; }
 
-struct GmGranule {
-    GmCell writes[2];
-    GmCell reads[2];
+struct GmCells {
+    GmCell cells[2];
 };
 
 class GmShadow {
@@ -34,8 +34,20 @@ public:
     static constexpr uint64_t kPageBytes = 16 * 1024;
 
     struct Page {
+        static constexpr size_t kGranules = kPageBytes / kGranuleBytes;
         std::atomic_flag locked = ATOMIC_FLAG_INIT;
-        GmGranule granules[kPageBytes / kGranuleBytes] = {};
+        bool any_reads = false;
+        GmCells writes[kGranules] = {};
+        std::unique_ptr<GmCells[]> reads;    // made at the first read
+        void reset() {
+            std::memset(static_cast<void*>(writes), 0, sizeof(writes));
+            any_reads = false;
+        }
+        void expect_reads() {
+            if (!reads) reads.reset(new GmCells[kGranules]);
+            if (!any_reads) std::memset(static_cast<void*>(reads.get()), 0, kGranules * sizeof(GmCells));
+            any_reads = true;
+        }
     };
     // Pages a worker has used last, so that it seldom asks the table.
     struct Cache {
@@ -43,20 +55,28 @@ public:
         Page* page = nullptr;
     };
 
-    // Visits the granules of [low, high) with the mask of the touched bytes, under the page's lock.
+    GmShadow() = default;
+    ~GmShadow();
+    GmShadow(const GmShadow&) = delete;
+
+    // Visits the cells of the granules of [low, high) with the mask of the touched bytes, under the page's lock:
+    // visit(writes, reads or null when the page was never read, mask, address).
     template <class Visit>
-    void for_each(Cache& cache, uint64_t low, uint64_t high, Visit&& visit) {
+    void for_each(Cache& cache, uint64_t low, uint64_t high, bool reading, Visit&& visit) {
         for (uint64_t at = low; at < high;) {
             const uint64_t number = at / kPageBytes;
             const uint64_t end = high < (number + 1) * kPageBytes ? high : (number + 1) * kPageBytes;
             if (cache.number != number) cache = {number, page(number)};
-            const Lock lock(*cache.page);
+            Page& page = *cache.page;
+            const Lock lock(page);
+            if (reading) page.expect_reads();
             for (; at < end;) {
                 const uint64_t start = at / kGranuleBytes * kGranuleBytes;
                 const uint64_t stop = end < start + kGranuleBytes ? end : start + kGranuleBytes;
                 const uint64_t below = at - start, upto = stop - start;
                 const uint64_t mask = (upto == 64 ? ~0ull : (1ull << upto) - 1) & ~((1ull << below) - 1);
-                visit(cache.page->granules[start % kPageBytes / kGranuleBytes], mask, start);
+                const size_t index = start % kPageBytes / kGranuleBytes;
+                visit(page.writes[index], page.any_reads ? &page.reads[index] : nullptr, mask, start);
                 at = stop;
             }
         }
@@ -74,12 +94,7 @@ private:
         Page& page_;
     };
 
-    Page* page(uint64_t number) {
-        std::lock_guard lock(mutex_);
-        auto& slot = pages_[number];
-        if (!slot) slot = std::make_unique<Page>();
-        return slot.get();
-    }
+    Page* page(uint64_t number);
 
     std::mutex mutex_;
     std::unordered_map<uint64_t, std::unique_ptr<Page>> pages_;

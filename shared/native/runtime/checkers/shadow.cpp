@@ -34,13 +34,18 @@ Shadow::Shadow() {
     size_t total = 0;
     for (size_t r = 0; r < kNumRegions; ++r) {
         first_[r] = total;
-        total += kSpaceBytes[static_cast<size_t>(space_of(static_cast<Region>(r)))] /
-                 granule_size(static_cast<Region>(r)).granule;
+        const uint32_t granule = granule_size(static_cast<Region>(r)).granule;
+        total += (kSpaceBytes[static_cast<size_t>(space_of(static_cast<Region>(r)))] + granule - 1) / granule;
     }
     granules_.resize(total);
-    reset();
+    std::memset(granules_.data(), 0, total * sizeof(Granule));
 }
 
-void Shadow::reset() { std::memset(granules_.data(), 0, granules_.size() * sizeof(Granule)); }
+void Shadow::reset() {
+    for (size_t r = 0; r < kNumRegions; ++r) {
+        std::memset(granules_.data() + first_[r], 0, used_[r] * sizeof(Granule));
+        used_[r] = 0;
+    }
+}
 
 }  // namespace asc_emu

@@ -1,8 +1,9 @@
 // Who touched the on-chip memories of a block last: the race checker's shadow (emulator.md section 4).
-// A granule of 512 bytes (L0C: 1024) keeps its last writes and reads; 16 mask bits say which of its units of
-// 32 (L0C: 64) bytes each one touched, so that neighbours inside a granule are told apart.
+// A granule keeps its last writes and reads; 64 mask bits say which of its units each one touched: 32 bytes,
+// 256 in L0C and 512 in L0A and L0B, no more than what instructions there can tell apart.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -18,23 +19,25 @@ Space space_of(Region region);
 
 // One access: instruction number `time` of `agent`, from the line of `site`.
 struct Cell {
+    uint64_t mask;     // 0 = unused
     uint32_t time;
     int32_t site;      // distance to the kernel's entry
-    uint16_t mask;     // 0 = unused
     uint8_t agent;
     uint8_t op;
 };
 
 struct Granule {
-    Cell writes[2];
-    Cell reads[3];
+    Cell writes[4];
+    Cell reads[4];
 };
 
 struct GranuleSize {
     uint32_t granule, unit;
 };
 constexpr GranuleSize granule_size(Region region) {
-    return region == Region::l0c ? GranuleSize{1024, 64} : GranuleSize{512, 32};
+    if (region == Region::l0c) return {16 * 1024, 256};
+    if (region == Region::l0a || region == Region::l0b) return {32 * 1024, 512};
+    return {2048, 32};
 }
 
 class Shadow {
@@ -47,13 +50,15 @@ public:
     void for_each(Region region, uint64_t low, uint64_t high, Visit&& visit) {
         const GranuleSize size = granule_size(region);
         Granule* granules = granules_.data() + first_[static_cast<size_t>(region)];
+        size_t& used = used_[static_cast<size_t>(region)];
+        used = std::max<size_t>(used, (high + size.granule - 1) / size.granule);
         for (uint64_t at = low; at < high;) {
             const uint64_t index = at / size.granule, start = index * size.granule;
             const uint64_t end = high < start + size.granule ? high : start + size.granule;
             const auto from = static_cast<uint32_t>((at - start) / size.unit);
             const auto to = static_cast<uint32_t>((end - start + size.unit - 1) / size.unit);
-            const uint32_t mask = ((1u << to) - 1) & ~((1u << from) - 1);
-            visit(granules[index], static_cast<uint16_t>(mask), start + from * size.unit);
+            const uint64_t mask = (~0ull >> (64 - to)) & (~0ull << from);
+            visit(granules[index], mask, start);
             at = end;
         }
     }
@@ -61,6 +66,7 @@ public:
 private:
     std::vector<Granule> granules_;
     size_t first_[kNumRegions];
+    size_t used_[kNumRegions] = {};   // granules from the start that may hold cells
 };
 
 // Puts a cell where it takes the place of an older one of the same agent, else into a free or the next slot.

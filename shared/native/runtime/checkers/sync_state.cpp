@@ -11,15 +11,7 @@ void SyncState::reset() {
         log.changed = true;
         for (auto& p : log.pending) p.clear();
     }
-    for (FlagState& f : flags_) f = {};
-    for (auto& core : counters_)
-        for (auto& c : core) c.clear();
-    for (auto& mode : arrivals_)
-        for (auto& id : mode)
-            for (auto& sub : id) sub.clear();
-    for (auto& core : mutexes_)
-        for (auto& id : core)
-            for (Signal& s : id) s = {};
+    ++epoch_;
     for (UnitTimes& u : units_) u = {};
 }
 

@@ -40,6 +40,20 @@ struct FlagState {
     const void* wait_site = nullptr;
 };
 
+// An object that belongs to one block at a time: older contents are dropped at the first use.
+template <class T>
+struct Fresh {
+    T value;
+    uint32_t epoch = 0;
+    T& at(uint32_t now) {
+        if (epoch != now) {
+            value = {};
+            epoch = now;
+        }
+        return value;
+    }
+};
+
 class SyncState {
 public:
     void reset();
@@ -59,18 +73,18 @@ public:
 
     FlagState& flag(const Core& core, Pipe source, Pipe destination, uint32_t id) {
         return flags_[((static_cast<size_t>(core.slot) * kNumPipes + static_cast<size_t>(source)) * kNumPipes +
-                       static_cast<size_t>(destination)) * kNumEvents + id];
+                       static_cast<size_t>(destination)) * kNumEvents + id].at(epoch_);
     }
     std::deque<Signal>& counter(CoreSlot slot, uint32_t id) {
-        return counters_[static_cast<size_t>(slot)][id];
+        return counters_[static_cast<size_t>(slot)][id].at(epoch_);
     }
     // Arrivals of the two vector cores that wait for each other, mode 1 and mode 2.
     std::deque<Signal>& arrivals(uint32_t mode, uint32_t id, uint32_t sub) {
-        return arrivals_[mode == 1 ? 0 : 1][id][sub];
+        return arrivals_[mode == 1 ? 0 : 1][id][sub].at(epoch_);
     }
     // By mutex and pipe of the last unlock.
     Signal& unlocked(const Core& core, uint32_t id, Pipe pipe) {
-        return mutexes_[static_cast<size_t>(core.slot)][id][static_cast<size_t>(pipe)];
+        return mutexes_[static_cast<size_t>(core.slot)][id][static_cast<size_t>(pipe)].at(epoch_);
     }
     // Per unit flag of L0C: instruction of M that raised it, of FIX that cleared it.
     struct UnitTimes {
@@ -84,10 +98,12 @@ private:
 
     Agent agents_[kNumAgents];
     IssueLog issue_[3];
-    std::vector<FlagState> flags_ = std::vector<FlagState>(3 * kNumPipes * kNumPipes * kNumEvents);
-    std::deque<Signal> counters_[3][kNumCounters];
-    std::deque<Signal> arrivals_[2][16][2];
-    Signal mutexes_[3][kNumMutexes][kNumPipes];
+    uint32_t epoch_ = 0;
+    std::vector<Fresh<FlagState>> flags_ =
+        std::vector<Fresh<FlagState>>(3 * kNumPipes * kNumPipes * kNumEvents);
+    Fresh<std::deque<Signal>> counters_[3][kNumCounters];
+    Fresh<std::deque<Signal>> arrivals_[2][16][2];
+    Fresh<Signal> mutexes_[3][kNumMutexes][kNumPipes];
     UnitTimes units_[kUnits];
 };
 

@@ -19,7 +19,7 @@ inline bool amx_permitted() {
 // All eight tiles are 16 rows of 64 bytes; released at the end, so that switching fibers or
 // threads never has tile state to save.
 class AmxTiles {
-   public:
+  public:
     AmxTiles() {
         struct alignas(64) {
             uint8_t palette = 1, start_row = 0, reserved[14] = {};
@@ -114,10 +114,10 @@ inline void multiply_amx(const RowPanel& a, const ColumnPanel& b, const Columns&
             for (uint32_t r = 0; r < row_tiles; ++r) {
                 for (uint32_t i = 0; i < blocks; ++i) {
                     const uint32_t first = row + 16 * r;
-                    targets[r][i].bind(columns.c + (block + i) * columns.c_block + first * 16,
-                                       columns.init + (block + i) * columns.init_block +
-                                           first * columns.init_row,
-                                       columns.init_row, std::min(16u, a.rows - first));
+                    targets[r][i].bind(
+                        columns.c + (block + i) * columns.c_block + first * 16,
+                        columns.init + (block + i) * columns.init_block + first * columns.init_row,
+                        columns.init_row, std::min(16u, a.rows - first));
                 }
             }
             const RowPanel a_part{a.words + row * 16, a.chunk_stride, a.rows - row};

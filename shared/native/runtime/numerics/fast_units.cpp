@@ -52,14 +52,15 @@ FastUnit fast_unit() {
     return unit;
 }
 
-void multiply_fast([[maybe_unused]] const RowPanel& a,
-                   [[maybe_unused]] const ColumnPanel& b,
+void multiply_fast([[maybe_unused]] const RowPanel& a, [[maybe_unused]] const ColumnPanel& b,
                    [[maybe_unused]] const Columns& columns) {
 #ifdef ASC_EMU_HAS_AMX
     multiply_amx(a, b, columns);
 #endif
 #ifdef ASC_EMU_HAS_BF16_DOT
-    auto part = [&](uint32_t block, uint32_t, uint32_t step, uint32_t) { return b.at(block, step); };
+    auto part = [&](uint32_t block, uint32_t, uint32_t step, uint32_t) {
+        return b.at(block, step);
+    };
     multiply_tiles<MultiplyPairs>(a, part, columns);
 #endif
 }

@@ -11,7 +11,7 @@
 namespace asc_emu::numerics {
 
 class FloatEnvironment {
-   public:
+  public:
     FloatEnvironment() : saved_(read()) {
         if ((saved_ & kControl) != kDefault) write((saved_ & ~kControl) | kDefault);
     }
@@ -21,7 +21,7 @@ class FloatEnvironment {
     FloatEnvironment(const FloatEnvironment&) = delete;
     FloatEnvironment& operator=(const FloatEnvironment&) = delete;
 
-   private:
+  private:
 #if defined(__SSE2__)
     // MXCSR: everything but the sticky flags; exceptions masked.
     static constexpr uint64_t kControl = 0xffc0, kDefault = 0x1f80;

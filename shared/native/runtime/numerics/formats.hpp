@@ -18,22 +18,30 @@ namespace asc_emu::numerics {
 
 constexpr uint32_t element_bits(Element type) {
     switch (type) {
-        case Element::f32: return 32;
+        case Element::f32:
+            return 32;
         case Element::bf16:
-        case Element::f16: return 16;
+        case Element::f16:
+            return 16;
         case Element::e2m1:
-        case Element::e1m2: return 4;
-        default: return 8;
+        case Element::e1m2:
+            return 4;
+        default:
+            return 8;
     }
 }
 
 // Largest exponent of a finite value of a type that mmad_mx scales.
 constexpr int max_exponent(Element type) {
     switch (type) {
-        case Element::e4m3: return 8;
-        case Element::e5m2: return 15;
-        case Element::e2m1: return 2;
-        default: return 0;
+        case Element::e4m3:
+            return 8;
+        case Element::e5m2:
+            return 15;
+        case Element::e2m1:
+            return 2;
+        default:
+            return 0;
     }
 }
 
@@ -155,18 +163,26 @@ struct DecodeHif8 {
 template <class Use>
 inline auto with_decoder(Element type, Hf32 hf32, Use&& use) {
     switch (type) {
-        case Element::f16: return use(DecodeF16{});
-        case Element::i8: return use(DecodeI8{});
-        case Element::e4m3: return use(DecodeE4m3{});
-        case Element::e5m2: return use(DecodeE5m2{});
-        case Element::hif8: return use(DecodeHif8{});
-        case Element::e2m1: return use(DecodeE2m1{});
-        case Element::e1m2: return use(DecodeE1m2{});
+        case Element::f16:
+            return use(DecodeF16{});
+        case Element::i8:
+            return use(DecodeI8{});
+        case Element::e4m3:
+            return use(DecodeE4m3{});
+        case Element::e5m2:
+            return use(DecodeE5m2{});
+        case Element::hif8:
+            return use(DecodeHif8{});
+        case Element::e2m1:
+            return use(DecodeE2m1{});
+        case Element::e1m2:
+            return use(DecodeE1m2{});
         case Element::f32:
             if (hf32 == Hf32::ties_even) return use(DecodeF32<Hf32::ties_even>{});
             if (hf32 == Hf32::ties_away) return use(DecodeF32<Hf32::ties_away>{});
             return use(DecodeF32<Hf32::off>{});
-        default: return use(DecodeBf16{});
+        default:
+            return use(DecodeBf16{});
     }
 }
 

@@ -49,8 +49,7 @@ inline Float multiply_add(Float a, Float b, Float c) { return _mm512_fmadd_ps(a,
 #pragma GCC unroll 8
     for (int j = 0; j < 4; ++j) {
         _mm512_storeu_si512(columns + 16 * j, _mm512_permutex2var_epi32(z[j], low, z[4 + j]));
-        _mm512_storeu_si512(columns + 64 + 16 * j,
-                            _mm512_permutex2var_epi32(z[j], high, z[4 + j]));
+        _mm512_storeu_si512(columns + 64 + 16 * j, _mm512_permutex2var_epi32(z[j], high, z[4 + j]));
     }
 }
 

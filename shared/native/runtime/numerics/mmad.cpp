@@ -27,7 +27,12 @@ Hf32 hf32_of(const MmadProblem& p) {
 }
 
 OperandView view_a(const MmadProblem& p) {
-    return {static_cast<const uint8_t*>(p.a), p.m, p.k, p.a_type, hf32_of(p), p.scale_a,
+    return {static_cast<const uint8_t*>(p.a),
+            p.m,
+            p.k,
+            p.a_type,
+            hf32_of(p),
+            p.scale_a,
             p.gemv && p.m == 1};
 }
 
@@ -37,9 +42,12 @@ OperandView view_b(const MmadProblem& p) {
 
 int significant_bits(const OperandView& view) {
     switch (view.type) {
-        case Element::f32: return view.hf32 == Hf32::off ? 24 : 11;
-        case Element::f16: return 11;
-        default: return 8;  // bf16, int8; the small floats have at most 4
+        case Element::f32:
+            return view.hf32 == Hf32::off ? 24 : 11;
+        case Element::f16:
+            return 11;
+        default:
+            return 8;  // bf16, int8; the small floats have at most 4
     }
 }
 
@@ -57,8 +65,7 @@ bool products_exact(const OperandView& a, const OperandRange& a_range, const Ope
 
 // True when the bf16 pair units, which flush subnormals, lose nothing but rounding.
 bool pairs_safe(const OperandRange& a, const OperandRange& b) {
-    return !a.has_subnormal() && !b.has_subnormal() &&
-           a.min_exponent() + b.min_exponent() >= -126;
+    return !a.has_subnormal() && !b.has_subnormal() && a.min_exponent() + b.min_exponent() >= -126;
 }
 
 bool exact_in_bf16(Element type) {
@@ -66,8 +73,8 @@ bool exact_in_bf16(Element type) {
 }
 
 // Copies the first `columns` of each 16-column row.
-void copy_columns(const uint32_t* from, size_t from_row, uint32_t* to, size_t to_row,
-                  uint32_t rows, uint32_t columns) {
+void copy_columns(const uint32_t* from, size_t from_row, uint32_t* to, size_t to_row, uint32_t rows,
+                  uint32_t columns) {
     for (uint32_t r = 0; r < rows; ++r) {
         std::memcpy(to + r * to_row, from + r * from_row, columns * 4);
     }
@@ -82,7 +89,9 @@ struct Accumulator {
     size_t init_row = 0, init_block = 0;
 
     explicit Accumulator(const MmadProblem& p)
-        : c(static_cast<uint32_t*>(p.c)), rows(p.m), columns(p.n),
+        : c(static_cast<uint32_t*>(p.c)),
+          rows(p.m),
+          columns(p.n),
           c_block(size_t(round_up(p.m, 16)) * 16) {
         if (p.init == Init::accumulate) {
             init = c;
@@ -202,7 +211,7 @@ bool try_fast(const MmadProblem& p, Workspace& work) {
 
 // Unpacks the part of B that the tile engine is about to use, small enough for the L1 cache.
 class UnpackedParts {
-   public:
+  public:
     UnpackedParts(const OperandView& view, AlignedBuffer& buffer)
         : view_(view), words_(buffer.reserve(isa::kTileBlocks * kStepsPerPass * 16)) {}
 
@@ -215,7 +224,7 @@ class UnpackedParts {
 
     bool has_special() const { return has_special_; }
 
-   private:
+  private:
     const OperandView& view_;
     uint32_t* words_;
     bool has_special_ = false;
@@ -227,9 +236,8 @@ void multiply_floats(const MmadProblem& p, const OperandView& b_view, Workspace&
     const RowPanel a = work.a.as_rows();
     UnpackedParts b(b_view, work.b_part);
     if (p.a_type == Element::i8) return multiply_i8(acc, a, b, p.k, work.edge);
-    multiply_into(acc, p.k, work.edge, [&](const Columns& columns) {
-        multiply_tiles<MultiplyFloats>(a, b, columns);
-    });
+    multiply_into(acc, p.k, work.edge,
+                  [&](const Columns& columns) { multiply_tiles<MultiplyFloats>(a, b, columns); });
     if (work.a.range().has_special() || b.has_special()) canonicalize_nans(acc);
 }
 
@@ -274,9 +282,12 @@ const char* isa_name() { return isa::kName; }
 
 const char* fast_unit_name() {
     switch (fast_unit()) {
-        case FastUnit::amx: return "amx-bf16";
-        case FastUnit::bf16_dot: return "avx512-bf16";
-        default: return "exact";
+        case FastUnit::amx:
+            return "amx-bf16";
+        case FastUnit::bf16_dot:
+            return "avx512-bf16";
+        default:
+            return "exact";
     }
 }
 

@@ -42,7 +42,7 @@ enum class Mode : uint8_t { exact, fast };
 struct MmadProblem {
     const void* a = nullptr;
     const void* b = nullptr;
-    void* c = nullptr;
+    void* c = nullptr;  // 64-byte aligned is fastest
     uint32_t m = 0, k = 0, n = 0;
     Element a_type = Element::bf16, b_type = Element::bf16;
     Init init = Init::zero;
@@ -51,9 +51,10 @@ struct MmadProblem {
     const uint8_t* scale_b = nullptr;  // none
     bool hf32 = false;
     bool hf32_ties_away = false;
-    bool gemv = false;                 // with m == 1: A is k contiguous elements
-    // Content versions. Two calls on one thread that name the same address, shape and non-zero
-    // version share the unpacked operand; a version covers the data and its scales. 0 = unknown.
+    bool gemv = false;  // with m == 1: A is k contiguous elements
+    // Content versions, 0 = unknown. A call may reuse what this thread unpacked for an earlier one
+    // with the same address, shape and version. A version covers the data and its scales, and no
+    // two contents of an address may share one: a process-wide counter of writes will do.
     uint64_t a_version = 0, b_version = 0;
 };
 

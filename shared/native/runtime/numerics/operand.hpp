@@ -27,7 +27,7 @@ inline float scale_value(uint8_t code) {
 
 struct OperandView {
     const uint8_t* data;
-    uint32_t rows;          // m or n
+    uint32_t rows;  // m or n
     uint32_t k;
     Element type;
     Hf32 hf32;
@@ -59,7 +59,7 @@ struct OperandView {
         return any_scale([](uint8_t code) { return code == 0xff; });
     }
 
-   private:
+  private:
     template <class Predicate>
     bool any_scale(Predicate&& predicate) const {
         if (scales == nullptr) return false;
@@ -88,7 +88,7 @@ struct OperandRange {
 // bound stays open, for kernels that do not ask for it.
 template <class Vector, bool kMinimum>
 class RangeGatherer {
-   public:
+  public:
     using Bits = std::remove_cvref_t<decltype(Vector{}[0])>;
 
     void add(Vector bits) {
@@ -110,7 +110,7 @@ class RangeGatherer {
         return range;
     }
 
-   private:
+  private:
     static constexpr int kShift = 32 - 8 * sizeof(Bits);
     Vector max_ = Vector{};
     Vector min_ = ~Vector{};

@@ -130,7 +130,9 @@ struct ColumnBlock {
     alignas(64) uint32_t words[8][16];  // a transposed fractal: [word of the piece][column]
 
     ColumnBlock(const OperandView& operand, uint32_t column, bool use_scales)
-        : view(operand), first(column), count(std::min(16u, operand.rows - column)),
+        : view(operand),
+          first(column),
+          count(std::min(16u, operand.rows - column)),
           scaled(use_scales) {}
 
     // Code zero is the number zero in every format, so columns past the last one become zeros.
@@ -191,8 +193,7 @@ void unpack_columns(const ColumnBlock& block, uint32_t k_in, uint32_t num_k, uin
 // A piece of bf16. NOTE: with a constant num_k the transposed words stay in registers.
 template <bool kPairs>
 [[gnu::always_inline]] inline void unpack_bf16(const uint32_t (&words)[8][16], uint32_t num_k,
-                                               uint32_t* out,
-                                               Gatherer<PairHalves, kPairs>& range) {
+                                               uint32_t* out, Gatherer<PairHalves, kPairs>& range) {
 #pragma GCC unroll 8
     for (uint32_t i = 0; i < num_k; i += 2) {
 #pragma GCC unroll 4

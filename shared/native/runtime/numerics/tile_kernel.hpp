@@ -19,7 +19,7 @@ struct TileJob {
     size_t a_chunk;     // from one chunk of 16 steps to the next
     const uint32_t* b;  // first block, first step
     size_t b_block;
-    uint32_t* c;        // first row of the first block, rows 16 apart
+    uint32_t* c;  // first row of the first block, rows 16 apart
     size_t c_block;
     const uint32_t* init;
     size_t init_row, init_block;
@@ -59,8 +59,8 @@ void multiply_tile(const TileJob& shared_job) {
             Float columns[kVectors];
 #pragma GCC unroll 16
             for (int v = 0; v < kVectors; ++v) {
-                columns[v] = load<Float>(b + (v / kParts) * job.b_block +
-                                         (v % kParts) * isa::kLanes);
+                columns[v] =
+                    load<Float>(b + (v / kParts) * job.b_block + (v % kParts) * isa::kLanes);
             }
 #pragma GCC unroll 16
             for (int r = 0; r < Rows; ++r) {

@@ -15,7 +15,7 @@ namespace asc_emu::numerics {
 
 // Memory aligned to cache lines that only grows; growing drops the content.
 class AlignedBuffer {
-   public:
+  public:
     uint32_t* reserve(size_t words) {
         if (words > capacity_) {
             capacity_ = 0;
@@ -29,7 +29,7 @@ class AlignedBuffer {
 
     const uint32_t* data() const { return words_.get(); }
 
-   private:
+  private:
     struct Free {
         void operator()(uint32_t* words) const { std::free(words); }
     };
@@ -40,7 +40,7 @@ class AlignedBuffer {
 enum class Side : uint8_t { rows, columns };
 
 class PackedOperand {
-   public:
+  public:
     // Packs the view unless this already holds it. Version 0 always packs.
     void update(const OperandView& view, Side side, Form form, uint64_t version) {
         if (view.scales == nullptr && form == Form::unscaled) form = Form::floats;
@@ -49,8 +49,8 @@ class PackedOperand {
         const PackedLayout layout = side == Side::rows ? rows_layout(form, view.rows, view.k)
                                                        : columns_layout(form, view.rows, view.k);
         uint32_t* words = words_.reserve(layout.words);
-        range_ = side == Side::rows ? pack_rows(view, form, words)
-                                    : pack_columns(view, form, words);
+        range_ =
+            side == Side::rows ? pack_rows(view, form, words) : pack_columns(view, form, words);
         stride_ = layout.stride;
         view_ = view;
         form_ = form;
@@ -61,7 +61,7 @@ class PackedOperand {
     ColumnPanel as_columns() const { return {words_.data(), stride_}; }
     const OperandRange& range() const { return range_; }
 
-   private:
+  private:
     static bool same(const OperandView& x, const OperandView& y) {
         return x.data == y.data && x.rows == y.rows && x.k == y.k && x.type == y.type &&
                x.hf32 == y.hf32 && x.scales == y.scales && x.contiguous == y.contiguous;
@@ -83,8 +83,10 @@ struct Workspace {
 };
 
 inline Workspace& thread_workspace() {
-    static thread_local Workspace workspace;
-    return workspace;
+    // NOTE: a pointer, since static TLS is scarce (thread_object.hpp).
+    static thread_local std::unique_ptr<Workspace> workspace;
+    if (!workspace) workspace = std::make_unique<Workspace>();
+    return *workspace;
 }
 
 }  // namespace asc_emu::numerics

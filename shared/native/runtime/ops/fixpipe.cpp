@@ -3,37 +3,36 @@
 
 #include "asc_emu/number_formats.hpp"
 #include "ops/fixpipe_move.hpp"
-#include "ops/unit_flags.hpp"
+#include "ops/unit_regions.hpp"
 
 namespace asc_emu {
 namespace {
 
-constexpr uint8_t kSplitM = 1, kSplitN = 2;
 constexpr uint32_t kFbGranule = 128;
-
-bool empty(const Fixpipe& i) {
-    return i.m == 0 || i.n == 0 || ((i.nz2nd || i.nz2dn) && i.num == 0);
-}
-
-UnitRegion region_of(const Fixpipe& i, uint32_t matrix) {
-    return {i.src + matrix * i.src_matrix_stride * kPieceBytes,
-            static_cast<uint32_t>(ceil_div(i.n, kPieceColumns)), i.src_stride * kPieceBytes,
-            i.m * kPieceBytes};
-}
-uint32_t matrices(const Fixpipe& i) { return i.nz2nd || i.nz2dn ? i.num : 1; }
 
 bool flags_ready(const Core& core, const Fixpipe& i) {
     if (i.unit_flag < kUnitFlagKeep || empty(i)) return true;
     for (uint32_t q = 0; q < matrices(i); ++q)
-        if (!unit_flags_equal(core, region_of(i, q), true)) return false;
+        if (!unit_flags_equal(core, unit_region(i, q), true)) return false;
     return true;
 }
 void release_flags(Core& core, const Fixpipe& i) {
     if (i.unit_flag != kUnitFlagUpdate) return;
-    for (uint32_t q = 0; q < matrices(i); ++q) set_unit_flags(core, region_of(i, q), false);
+    for (uint32_t q = 0; q < matrices(i); ++q) set_unit_flags(core, unit_region(i, q), false);
+}
+void skip_flags(Core& core, const Fixpipe& i) {
+    if (!empty(i)) release_flags(core, i);
 }
 std::string describe_flags(const Fixpipe& i) {
     return "Fixpipe waits for an mmad with unit_flag 3 on L0C from byte " + std::to_string(i.src);
+}
+
+Work result_work(const Fixpipe& i, CostClass cost) {
+    if (empty(i)) return {cost};
+    const uint64_t elements = static_cast<uint64_t>(i.m) * i.n * matrices(i);
+    Work w{cost, elements * dtype_bits(i.dst_type) / 8, matrices(i), 0};
+    if (dtype_bits(i.dst_type) == 8) w.variant = kFixNarrow;
+    return w;
 }
 
 void list_parameters(const Fixpipe& i, AccessList& list) {
@@ -147,6 +146,7 @@ static void accesses(const Core&, const CopyL0cToGm& i, AccessList& list) {
     list_parameters(i, list);
 }
 static bool ready(Core& core, const CopyL0cToGm& i) { return flags_ready(core, i); }
+static void skip(Core& core, const CopyL0cToGm& i) { skip_flags(core, i); }
 static std::string describe(const Core&, const CopyL0cToGm& i) { return describe_flags(i); }
 static void validate(const Core& core, const CopyL0cToGm& i) {
     check_common(core, i, true);
@@ -156,35 +156,14 @@ static void validate(const Core& core, const CopyL0cToGm& i) {
              "of the destination or call asc_set_atomic_none");
 }
 static Work work(const Core&, const CopyL0cToGm& i) {
-    return {CostClass::l0c_to_gm, static_cast<uint64_t>(i.m) * i.n * dtype_bits(i.dst_type) / 8,
-            i.nz2nd ? i.m : static_cast<uint32_t>(ceil_div(i.n, kPieceColumns)), i.l2_hint};
+    Work w = result_work(i, CostClass::l0c_to_gm);
+    w.descriptors *= i.nz2nd ? i.m : static_cast<uint32_t>(ceil_div(i.n, kPieceColumns));
+    w.l2_hint = i.l2_hint;
+    return w;
 }
 ASC_EMU_REGISTER(CopyL0cToGm, Roles::aic)
 
 // L0C -> UB --------------------------------------------------------------------------------------
-namespace {
-
-struct UbParts {
-    FixpipePart part[2];
-    uint32_t count;
-};
-UbParts ub_parts(const CopyL0cToUb& i) {
-    const auto slot = i.sub_block == 0 ? CoreSlot::aiv0 : CoreSlot::aiv1;
-    const uint32_t m = i.m, n = i.n;
-    if (i.dual == kSplitM)
-        return {{{i.src, m / 2, n, Space::ub, CoreSlot::aiv0},
-                 {i.src + m / 2 * kPieceBytes, m / 2, n, Space::ub, CoreSlot::aiv1}},
-                2};
-    if (i.dual == kSplitN)
-        return {{{i.src, m, n / 2, Space::ub, CoreSlot::aiv0},
-                 {i.src + n / 2 / kPieceColumns * i.src_stride * kPieceBytes, m, n / 2, Space::ub,
-                  CoreSlot::aiv1}},
-                2};
-    return {{{i.src, m, n, Space::ub, slot}, {}}, 1};
-}
-
-}  // namespace
-
 static void execute(Core& core, const CopyL0cToUb& i) {
     if (empty(i)) return;
     const UbParts parts = ub_parts(i);
@@ -200,6 +179,7 @@ static void accesses(const Core&, const CopyL0cToUb& i, AccessList& list) {
     list_parameters(i, list);
 }
 static bool ready(Core& core, const CopyL0cToUb& i) { return flags_ready(core, i); }
+static void skip(Core& core, const CopyL0cToUb& i) { skip_flags(core, i); }
 static std::string describe(const Core&, const CopyL0cToUb& i) { return describe_flags(i); }
 static void validate(const Core& core, const CopyL0cToUb& i) {
     if (empty(i)) return;
@@ -220,8 +200,9 @@ static void validate(const Core& core, const CopyL0cToUb& i) {
     if (i.dual == kSplitN) check_multiple(core, "n_size of a split by N", i.n, 32, "pad n_size");
 }
 static Work work(const Core&, const CopyL0cToUb& i) {
-    return {CostClass::l0c_to_ub, static_cast<uint64_t>(i.m) * i.n * dtype_bits(i.dst_type) / 8,
-            i.dual ? 2u : 1u, 0};
+    Work w = result_work(i, CostClass::l0c_to_ub);
+    if (i.dual) w.variant = kFixDual;
+    return w;
 }
 ASC_EMU_REGISTER(CopyL0cToUb, Roles::aic)
 
@@ -240,14 +221,14 @@ static void accesses(const Core&, const CopyL0cToL1& i, AccessList& list) {
     list_parameters(i, list);
 }
 static bool ready(Core& core, const CopyL0cToL1& i) { return flags_ready(core, i); }
+static void skip(Core& core, const CopyL0cToL1& i) { skip_flags(core, i); }
 static std::string describe(const Core&, const CopyL0cToL1& i) { return describe_flags(i); }
 static void validate(const Core& core, const CopyL0cToL1& i) {
     check_common(core, i, false);
     if (i.channel_split) fail(core, "channel_split writes to GM only");
 }
 static Work work(const Core&, const CopyL0cToL1& i) {
-    return {CostClass::l0c_to_l1, static_cast<uint64_t>(i.m) * i.n * dtype_bits(i.dst_type) / 8, 1,
-            0};
+    return result_work(i, CostClass::l0c_to_l1);
 }
 ASC_EMU_REGISTER(CopyL0cToL1, Roles::aic)
 

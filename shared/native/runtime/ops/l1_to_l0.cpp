@@ -64,8 +64,7 @@ static Work work(const Core&, const CopyL1ToL0& i) {
 }
 ASC_EMU_REGISTER(CopyL1ToL0, Roles::aic)
 
-// 2D copy with transposed squares
-// ------------------------------------------------------------------
+// 2D copy with transposed squares -----------------------------------------------------------------
 namespace {
 
 // Squares of a transposing load: how many fractals of the source make one, down and across.
@@ -124,8 +123,7 @@ static Work work(const Core&, const CopyL1ToL0Transpose& i) {
 }
 ASC_EMU_REGISTER(CopyL1ToL0Transpose, Roles::aic)
 
-// Repeated transposed squares
-// ----------------------------------------------------------------------
+// Repeated transposed squares ---------------------------------------------------------------------
 namespace {
 
 struct TransSteps {
@@ -165,7 +163,7 @@ static void accesses(const Core&, const CopyL1ToL0bTrans& i, AccessList& list) {
 }
 static Work work(const Core&, const CopyL1ToL0bTrans& i) {
     const uint32_t fractals = i.repeat * square_fractals(i.element_bits);
-    return {CostClass::l1_to_l0, static_cast<uint64_t>(fractals * kFractal), fractals, 0};
+    return {CostClass::l1_to_l0, static_cast<uint64_t>(fractals * kFractal), fractals, 0, kLoadTrans};
 }
 ASC_EMU_REGISTER(CopyL1ToL0bTrans, Roles::aic)
 

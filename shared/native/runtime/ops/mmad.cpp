@@ -4,7 +4,7 @@
 
 #include "numerics/mmad.hpp"
 #include "ops/checks.hpp"
-#include "ops/unit_flags.hpp"
+#include "ops/unit_regions.hpp"
 
 namespace asc_emu {
 namespace {
@@ -33,14 +33,10 @@ numerics::Element element_of(Dtype type, bool as_hif8) {
 }
 
 bool empty(const Mmad& i) { return i.m == 0 || i.k == 0 || i.n == 0; }
-uint32_t padded_m(const Mmad& i) { return static_cast<uint32_t>(round_up(i.m, 16)); }
-uint32_t padded_n(const Mmad& i) { return static_cast<uint32_t>(round_up(i.n, 16)); }
 // 32-byte groups along K of an operand.
 uint64_t k_groups(const Mmad& i) {
     return ceil_div(static_cast<uint64_t>(i.k) * dtype_bits(i.a_type), 256);
 }
-
-UnitRegion region_of(const Mmad& i) { return {i.c, 1, 0, padded_m(i) * padded_n(i) * 4}; }
 
 const uint8_t* scales(const Core& core, Space space, uint32_t operand) {
     return reinterpret_cast<const uint8_t*>(core.at(space, operand / 16));
@@ -73,12 +69,15 @@ static void execute(Core& core, const Mmad& i) {
     p.a_version = core.l0_version[0];
     p.b_version = core.l0_version[1];
     numerics::mmad(p, fast_numerics(core) ? numerics::Mode::fast : numerics::Mode::exact);
-    if (i.unit_flag == kUnitFlagUpdate) set_unit_flags(core, region_of(i), true);
+    if (i.unit_flag == kUnitFlagUpdate) set_unit_flags(core, unit_region(i), true);
 }
 
+static void skip(Core& core, const Mmad& i) {
+    if (!empty(i) && i.unit_flag == kUnitFlagUpdate) set_unit_flags(core, unit_region(i), true);
+}
 static bool ready(Core& core, const Mmad& i) {
     if (i.unit_flag < kUnitFlagKeep || empty(i)) return true;
-    return unit_flags_equal(core, region_of(i), false);
+    return unit_flags_equal(core, unit_region(i), false);
 }
 static std::string describe(const Core&, const Mmad& i) {
     return "mmad waits for Fixpipe to release the unit flags of L0C from byte " +
@@ -115,8 +114,21 @@ static void validate(const Core& core, const Mmad& i) {
     if (i.mx) check_multiple(core, "k of asc_mmad_mx", i.k, 64, "pad K with zeros");
 }
 
+static MmadRate rate_of(const Mmad& i) {
+    switch (dtype_bits(i.a_type)) {
+        case 32: return i.hf32 ? MmadRate::hf32 : MmadRate::f32;
+        case 16: return MmadRate::b16;
+        case 8: return i.mx ? MmadRate::mx8 : MmadRate::b8;
+        default: return MmadRate::mx4;
+    }
+}
+// NOTE: fractals are multiplied whole: M and N count in 16 rows, K in 32 bytes.
 static Work work(const Core&, const Mmad& i) {
-    return {CostClass::mmad, static_cast<uint64_t>(i.m) * i.k * i.n, 1, 0};
+    const uint64_t k = empty(i) ? 0 : k_groups(i) * 256 / dtype_bits(i.a_type);
+    Work w{CostClass::mmad, k * padded_m(i) * padded_n(i), 1, 0};
+    w.variant = static_cast<uint8_t>(rate_of(i));
+    w.flops = 2ull * i.m * i.n * i.k;
+    return w;
 }
 ASC_EMU_REGISTER(Mmad, Roles::aic)
 

@@ -77,8 +77,7 @@ static void validate(const Core& core, const CopyUbToGm& i) {
 static Work work(const Core&, const CopyUbToGm& i) { return bursts_work(i, CostClass::ub_to_gm); }
 ASC_EMU_REGISTER(CopyUbToGm, Roles::aiv)
 
-// UB -> L1 of the block, UB -> UB
-// ------------------------------------------------------------------
+// UB -> L1 of the block, UB -> UB -----------------------------------------------------------------
 static void execute(Core& core, const CopyUbToL1& i) {
     copy_blocks(i, core.at(Space::ub, i.src), core.at(Space::l1, i.dst));
 }

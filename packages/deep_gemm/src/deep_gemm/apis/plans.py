@@ -28,8 +28,9 @@ from deep_gemm.heuristics.records import (
 from deep_gemm.kernels import bf16_gemm
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable
+    from collections.abc import Hashable
 
+    from deep_gemm._shared.emulator.gm_ranges import GmRange
     from deep_gemm._shared.jit.runtime import Runtime
 
 MAX_PLANS = 16384
@@ -76,7 +77,7 @@ class Plan:
         self.span_c = extent_of("c", call.c).span if call.c is not None else 0
         self.desc: GemmDesc | None = None
         self.args: bf16_gemm.LaunchArgs | None = None
-        self.launch: Callable[[bytes], None] | None = None
+        self.launch: _jit.Launch | None = None
 
 
 def clear_plans() -> None:
@@ -221,7 +222,18 @@ def _execute(plan: Plan, call: Call) -> None:
                 call.d.zero_()
         return
     payload = plan.args.pack(call.a.data_ptr(), call.b.data_ptr(), call.d.data_ptr(), call.alpha)
-    plan.launch(payload)
+    plan.launch(payload, _ranges(plan, call) if _jit.checks_enabled() else ())
+
+
+def _ranges(plan: Plan, call: Call) -> tuple[GmRange, ...]:
+    """The memory of A, B and D, for the emulator's checkers."""
+    from deep_gemm._shared.emulator.gm_ranges import GmRange
+
+    return (
+        GmRange(call.a.data_ptr(), plan.span_a, True, "a"),
+        GmRange(call.b.data_ptr(), plan.span_b, True, "b"),
+        GmRange(call.d.data_ptr(), plan.span_d, False, "d"),
+    )
 
 
 # A loaded kernel may not survive a fork (deep_jit.md section 16)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from deep_gemm.testing.bench import KernelProfile, bench_msprof, close_persistent_profiler
 from deep_gemm.testing.generators import (
     GemmCase,
     GemmInputs,
@@ -24,10 +25,13 @@ from deep_gemm.testing.numeric import (
 __all__ = [
     "GemmCase",
     "GemmInputs",
+    "KernelProfile",
     "assert_close_to_reference",
     "assert_equal",
+    "bench_msprof",
     "bf16_reference",
     "calc_diff",
+    "close_persistent_profiler",
     "count_bytes",
     "enumerate_bf16",
     "enumerate_normal",

@@ -5,8 +5,7 @@
 
 #include "asc_emu/api/common.hpp"
 
-// Atomic mode of later UB -> GM and L0C -> GM stores of this core
-// -------------------------------------
+// Atomic mode of later UB -> GM and L0C -> GM stores of this core ---------------------------------
 namespace asc_emu {
 inline void set_atomic(AtomicOp op, Dtype type) {
     Registers& r = registers();
@@ -45,16 +44,25 @@ inline void asc_set_atomic_none() {
     asc_emu::set_atomic(asc_emu::AtomicOp::none, asc_emu::Dtype::none);
 }
 
-// Scalar access
-// ------------------------------------------------------------------------------------
+// Checkers are told of scalar accesses: of loads afterwards, of others before.
+namespace asc_emu {
+inline void tell_scalar(const volatile void* address, uint32_t bytes, int kind) {
+    if (__builtin_expect(asc_emu_observing != 0, 0)) asc_emu_scalar_access(address, bytes, kind);
+}
+}  // namespace asc_emu
+
+// Scalar access -----------------------------------------------------------------------------------
 template <class T>
 inline T asc_load_dev(__gm__ T* address) {
     static_assert(std::is_integral_v<T>, "asc_load_dev reads integers of 8 to 64 bits");
-    return __atomic_load_n(address, __ATOMIC_ACQUIRE);
+    const auto value = __atomic_load_n(address, __ATOMIC_ACQUIRE);
+    asc_emu::tell_scalar(address, sizeof(T), 0);
+    return value;
 }
 template <class T>
 inline void asc_store_dev(__gm__ T* address, std::type_identity_t<T> value) {
     static_assert(std::is_integral_v<T>, "asc_store_dev writes integers of 8 to 64 bits");
+    asc_emu::tell_scalar(address, sizeof(T), 1);
     __atomic_store_n(address, value, __ATOMIC_RELEASE);
 }
 
@@ -64,6 +72,7 @@ namespace asc_emu {
 template <class T, class Update>
 inline T atomic_update(T* address, Update update) {
     using Bits = std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>;
+    tell_scalar(address, sizeof(T), 2);
     auto* bits = reinterpret_cast<Bits*>(address);
     Bits old_bits = __atomic_load_n(bits, __ATOMIC_RELAXED);
     for (;;) {

@@ -116,8 +116,7 @@ inline void asc_mmad_mx(__cc__ float* c_matrix, __ca__ A* a_matrix, __cb__ B* b_
 }
 ASC_EMU_SYNC_TWIN(asc_mmad_mx)
 
-// Mode switches: CTRL bits that persist
-// ------------------------------------------------------------
+// Mode switches: CTRL bits that persist -----------------------------------------------------------
 inline void asc_enable_hf32() { asc_emu::set_ctrl_bit(asc_emu::kCtrlHf32, true); }
 inline void asc_disable_hf32() { asc_emu::set_ctrl_bit(asc_emu::kCtrlHf32, false); }
 inline void asc_set_fp32_mode() { asc_disable_hf32(); }

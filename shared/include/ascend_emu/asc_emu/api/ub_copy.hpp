@@ -127,8 +127,7 @@ inline void asc_copy_gm2ub_align(__ubuf__ T* dst, __gm__ T* src, uint32_t size) 
 }
 ASC_EMU_SYNC_TWIN(asc_copy_gm2ub_align)
 
-// UB -> GM: destination stride first
-// -----------------------------------------------------------------
+// UB -> GM: destination stride first --------------------------------------------------------------
 inline void asc_copy_ub2gm(__gm__ void* dst, __ubuf__ void* src, uint16_t n_burst,
                            uint16_t len_burst, uint16_t dst_stride, uint16_t src_stride) {
     asc_emu::issue_ub_to_gm(dst, src, {n_burst, len_burst, src_stride, dst_stride}, 1, 0);
@@ -151,8 +150,7 @@ inline void asc_copy_ub2gm_align(__gm__ T* dst, __ubuf__ T* src, uint32_t size) 
 }
 ASC_EMU_SYNC_TWIN(asc_copy_ub2gm_align)
 
-// UB -> L1, UB -> UB: lengths and gaps in 32 bytes
-// ----------------------------------------------------
+// UB -> L1, UB -> UB: lengths and gaps in 32 bytes ------------------------------------------------
 namespace asc_emu {
 
 template <class Insn>

@@ -24,16 +24,36 @@ inline T* ub_pointer(T* p, uint32_t bytes, uint32_t align) {
     return reinterpret_cast<T*>(address);
 }
 
+// The same for a load, which checkers are told of.
+template <class T>
+inline const T* ub_source(T* p, uint32_t bytes, uint32_t align) {
+    if (__builtin_expect(asc_emu_observing != 0, 0)) asc_emu_vector_access(p, bytes, 0);
+    return ub_pointer(p, bytes, align);
+}
+// Tells checkers of a store of the active lanes, kBytes each in memory.
+template <uint32_t W, uint32_t kBytes>
+inline void tell_store(const volatile void* p, const MaskRegister& mask) {
+    if (__builtin_expect(asc_emu_observing == 0, 1)) return;
+    const auto* at = static_cast<const volatile std::byte*>(p);
+    constexpr uint32_t kLanes = kVectorBytes / W;
+    for (uint32_t i = 0; i < kLanes;) {
+        uint32_t end = i;
+        while (end < kLanes && mask.template lane<W>(end)) ++end;
+        if (end > i) asc_emu_vector_access(at + i * kBytes, (end - i) * kBytes, 1);
+        i = end + 1;
+    }
+}
+
 }  // namespace asc_emu
 
 // Offsets and advances count elements of the pointer's type.
 template <class T>
 inline void asc_loadalign(vector_bool& dst, __ubuf__ T* src) {
-    __builtin_memcpy(&dst, asc_emu::ub_pointer(src, 32, 32), 32);
+    __builtin_memcpy(&dst, asc_emu::ub_source(src, 32, 32), 32);
 }
 template <class T>
 inline void asc_loadalign(asc_emu::VectorRegister<T>& dst, __ubuf__ T* src) {
-    __builtin_memcpy(&dst, asc_emu::ub_pointer(src, asc_emu::kVectorBytes, 32),
+    __builtin_memcpy(&dst, asc_emu::ub_source(src, asc_emu::kVectorBytes, 32),
                      asc_emu::kVectorBytes);
 }
 template <class T>
@@ -52,6 +72,7 @@ template <class T>
 inline void asc_storealign(__ubuf__ T* dst, const asc_emu::VectorRegister<T>& src,
                            const vector_bool& mask) {
     T* out = asc_emu::ub_pointer(dst, asc_emu::kVectorBytes, 32);
+    asc_emu::tell_store<sizeof(T), sizeof(T)>(out, mask);
     if (mask.template all<sizeof(T)>()) {
         __builtin_memcpy(out, &src, asc_emu::kVectorBytes);
         return;
@@ -81,6 +102,7 @@ inline void asc_storealign_pack(__ubuf__ T* dst, const asc_emu::VectorRegister<T
     using Packed = std::conditional_t<sizeof(T) == 2, uint8_t,
                                       std::conditional_t<sizeof(T) == 4, uint16_t, uint32_t>>;
     auto* out = reinterpret_cast<Packed*>(asc_emu::ub_pointer(dst, asc_emu::kVectorBytes / 2, 32));
+    asc_emu::tell_store<sizeof(T), sizeof(Packed)>(out, mask);
     Lane lanes[src.kLanes];
     __builtin_memcpy(lanes, &src, asc_emu::kVectorBytes);
     if (mask.template all<sizeof(T)>()) {

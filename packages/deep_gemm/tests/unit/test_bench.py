@@ -1,0 +1,76 @@
+"""`deep_gemm.testing.bench_msprof` on the emulator (deep_gemm.md 1.14)."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+import deep_gemm
+from deep_gemm.errors import DeepGemmValueError
+from deep_gemm.testing import KernelProfile, bench_msprof
+
+
+@pytest.fixture(scope="module")
+def gemm():
+    a = torch.randn(64, 128).bfloat16()
+    b = torch.randn(96, 128).bfloat16()
+    d = torch.empty(64, 96, dtype=torch.bfloat16)
+    return lambda: deep_gemm.bf16_gemm_nt(a, b, d)
+
+
+def test_one_kernel_by_name(gemm):
+    profile = bench_msprof(gemm, "gemm_impl")
+    assert isinstance(profile, KernelProfile)
+    assert profile.modelled
+    assert profile.dur_us == pytest.approx(profile.dur_ns / 1000)
+    assert 0 < profile.aic_mad < 1
+    assert 0 < profile.aic_mte2 < 1
+    assert profile.aic_total_cycles > 0
+    assert profile.tflops(2 * 64 * 96 * 128) < 1
+    assert profile.gbps(1000) == pytest.approx(1000 / profile.dur_ns)
+
+
+def test_lists_and_all_kernels(gemm):
+    found, missed = bench_msprof(gemm, ["gemm_impl", "softmax"])
+    assert found is not None
+    assert missed is None
+    everything = bench_msprof(gemm, return_all_kernels=True)
+    assert list(everything.values()) == [found]
+
+
+def test_several_launches_of_one_kernel_are_averaged(gemm):
+    once = bench_msprof(gemm, "gemm_impl")
+    assert bench_msprof(lambda: (gemm(), gemm()), "gemm_impl") == once
+
+
+def test_no_match_lists_what_ran(gemm):
+    with pytest.raises(RuntimeError, match=r"0 kernels match 'softmax'.*bf16_gemm_impl"):
+        bench_msprof(gemm, "softmax")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({}, "kernel_names is None"),
+        ({"kernel_names": "x", "backend": "quick"}, "backend is 'quick'"),
+        ({"kernel_names": "x", "num_tests": 0}, "num_tests is 0"),
+        ({"kernel_names": "x", "num_warmups": -1}, "num_warmups is -1"),
+    ],
+)
+def test_bad_arguments(gemm, arguments, message):
+    with pytest.raises(DeepGemmValueError, match=message):
+        bench_msprof(gemm, **arguments)
+
+
+def test_the_barrier_is_called_on_request(gemm):
+    calls = []
+    bench_msprof(gemm, "gemm_impl", barrier_comm_profiling=True, barrier=lambda: calls.append(1))
+    bench_msprof(gemm, "gemm_impl", barrier=lambda: calls.append(2))
+    assert calls == [1]
+
+
+def test_results_are_computed(gemm):
+    a = torch.ones(16, 16).bfloat16()
+    d = torch.zeros(16, 16, dtype=torch.bfloat16)
+    bench_msprof(lambda: deep_gemm.bf16_gemm_nt(a, a, d), "gemm_impl")
+    assert (d == 16).all()

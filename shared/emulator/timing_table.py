@@ -1,0 +1,58 @@
+"""The busy table of a profile, for terminals (emulator.md section 5)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .timing import TimingProfile
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+__all__ = ["busy_table", "print_profile", "summary"]
+
+_BAR_CELLS = 20
+
+
+def summary(profile: TimingProfile) -> str:
+    """Returns one line: time, rates and verdict, labelled as modelled."""
+    text = (
+        f"modelled ({profile.mode}): {profile.duration_us:.1f} us, of it launch "
+        f"{profile.launch_us:.1f} us; {profile.tflops:.1f} TFLOP/s, {profile.gbps:.0f} GB/s; "
+        f"{profile.verdict}"
+    )
+    return text if profile.complete else f"{text}; INCOMPLETE: some instruction never started"
+
+
+def busy_table(profile: TimingProfile) -> Table:
+    """Returns a rich table: mean busy share of each pipe, and of the shared memory."""
+    from rich.table import Table
+
+    table = Table(title=f"{profile.kernel}: {summary(profile)}", title_justify="left")
+    table.add_column("unit")
+    table.add_column("pipe")
+    table.add_column("busy", justify="right")
+    table.add_column("")
+    for unit, pipe, share in _rows(profile):
+        table.add_row(unit, pipe, f"{share * 100:.1f} %", "#" * round(share * _BAR_CELLS))
+    return table
+
+
+def print_profile(profile: TimingProfile) -> None:
+    """Prints `busy_table` to the terminal."""
+    from rich.console import Console
+
+    Console().print(busy_table(profile))
+
+
+def _rows(profile: TimingProfile) -> list[tuple[str, str, float]]:
+    rows = []
+    sides = (
+        (profile.cube_cores_used, "cube", profile.cube_busy),
+        (profile.vector_cores_used, "vector", profile.vector_busy),
+    )
+    for cores, unit, busy in sides:
+        rows += [(f"{cores} {unit} cores", pipe, share) for pipe, share in busy.items() if share]
+    if profile.mode == "replay":
+        rows += [("memory", "HBM", profile.hbm_share), ("memory", "L2", profile.l2_share)]
+    return rows

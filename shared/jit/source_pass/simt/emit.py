@@ -1,0 +1,139 @@
+"""Writes the function that runs all threads of a block in one call."""
+
+from __future__ import annotations
+
+import re
+
+from ..scan import Source
+from .analysis import Plan, Region, Step
+from .calls import Collective
+from .statements import Loop, Simple
+
+__all__ = ["emit_function"]
+
+_WORD = re.compile(r"(?<![\w.])(?<!->)[A-Za-z_]\w*")
+_UNROLL = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+unroll[ \t]*$", re.MULTILINE)
+_NAMESPACE = "::asc_emu::simt::lanes::"
+
+
+def emit_function(source: Source, name: str, parameters: str, plan: Plan) -> str:
+    """Returns the text of the function `name`, with the line directives of what it was made of."""
+    return _Emitter(source, plan).function(name, parameters)
+
+
+class _Emitter:
+    def __init__(self, source: Source, plan: Plan) -> None:
+        self._source = source
+        self._plan = plan
+        self._values: dict[int, str] = {}  # start of a call -> name of its array
+        self._lines: list[str] = []
+
+    def function(self, name: str, parameters: str) -> str:
+        self._add(f"void {name}({parameters}) {{")
+        self._add(f"const {_NAMESPACE}Threads asc_emu_threads;")
+        for variable in self._plan.arrays.values():
+            kind = f"{variable.type}{variable.dims}"
+            self._add(f"{_NAMESPACE}Array<{kind}> asc_emu_of_{variable.name}(asc_emu_threads);")
+        self._steps(self._plan.steps)
+        self._add("}")
+        return "\n".join(self._lines)
+
+    def _add(self, text: str) -> None:
+        self._lines.append(text)
+
+    def _place(self, position: int) -> None:
+        path = self._source.path.replace("\\", "\\\\").replace('"', '\\"')
+        self._add(f'#line {self._source.line(position)} "{path}"')
+
+    def _text(self, start: int, end: int) -> str:
+        return self._source.text[start:end]
+
+    def _steps(self, steps: list[Step]) -> None:
+        for step in steps:
+            if step.region is not None:
+                self._region(step.region)
+            elif step.node is not None:
+                self._control(step)
+            for call in step.calls:
+                self._call(call)
+
+    def _control(self, step: Step) -> None:
+        node = step.node
+        assert node is not None
+        self._place(node.start)
+        if isinstance(node, Loop):
+            self._add(f"for ({self._text(*node.head)}) {{")
+            self._steps(step.then)
+            self._add("}")
+            return
+        self._add(f"if ({self._text(*node.condition)}) {{")
+        self._steps(step.then)
+        if node.otherwise is not None:
+            self._add("} else {")
+            self._steps(step.otherwise)
+        self._add("}")
+
+    def _call(self, call: Collective) -> None:
+        self._place(call.start)
+        array = self._values[call.start]
+        self._add(f"{_NAMESPACE}{call.function}(asc_emu_threads, {array});")
+
+    def _region(self, region: Region) -> None:
+        for part in region.parts:
+            if part.evaluates:
+                for call in part.calls:
+                    self._declare_values(call)
+        words: set[str] = set()
+        for part in region.parts:
+            words |= set(_WORD.findall(self._source.code[part.node.start : part.node.end]))
+        self._add("for (uint32_t asc_emu_lane = 0; asc_emu_lane < asc_emu_threads.count; ++asc_emu_lane) {")
+        if "threadIdx" in words:
+            self._add("const uint3 threadIdx = asc_emu_threads.index(asc_emu_lane);")
+        for variable in self._plan.arrays:
+            if variable in words:
+                self._add(f"auto& {variable} = asc_emu_of_{variable}[asc_emu_lane];")
+        for part in region.parts:
+            self._place(part.node.start)
+            if part.evaluates:
+                for call in part.calls:
+                    self._arguments(call)
+            else:
+                self._statement(part.node, part.calls)
+        self._add("}")
+
+    def _declare_values(self, call: Collective) -> None:
+        """An array of what the lanes bring; its type is that of the expression, outside a thread."""
+        name = self._values[call.start] = f"asc_emu_value_{len(self._values)}"
+        self._add(f"{_NAMESPACE}Values {name}(asc_emu_threads);")
+
+    def _arguments(self, call: Collective) -> None:
+        words = [self._text(*argument).strip() for argument in call.arguments[: call.used]]
+        self._add(f"{self._values[call.start]}.bring(asc_emu_lane{''.join(f', {w}' for w in words)});")
+
+    def _statement(self, node: object, calls: list[Collective]) -> None:
+        assert isinstance(node, Simple) or hasattr(node, "start")
+        start, end = node.start, node.end  # type: ignore[attr-defined]
+        variable = next(
+            (v for v in self._plan.arrays.values() if v.declaration is node),
+            None,
+        )
+        if variable is not None:
+            if variable.value is None:
+                return
+            self._add(f"{variable.name} = {self._with_results(*variable.value, calls)};")
+            return
+        self._add(_UNROLL.sub("#pragma GCC unroll 64", self._with_results(start, end, calls)))
+
+    def _with_results(self, start: int, end: int, calls: list[Collective]) -> str:
+        pieces = []
+        at = start
+        for call in calls:
+            result = f"{self._values[call.start]}.result<{_result_type(call)}>(asc_emu_lane)"
+            pieces += [self._text(at, call.start), result]
+            at = call.end
+        pieces.append(self._text(at, end))
+        return "".join(pieces)
+
+
+def _result_type(call: Collective) -> str:
+    return call.function

@@ -1,0 +1,239 @@
+"""TileLang functions on the tensors' device: `npu` by TileLang itself, `cpu` in the emulator.
+
+The text TileLang generates for Ascend is compiled by the JIT's cpu backend against the emulated
+API, with the device templates of the TileLang installation as they are (emulator.md section 7).
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property, partial
+from typing import Any
+
+from ..config import Config
+from ..errors import ArgumentError, CompileError, CompileManyError
+from ..runtime import Runtime
+from .diagnosis import explained
+from .kernel import TileLangKernel
+from .lower import (
+    Outputs,
+    function_name,
+    lower,
+    lowering_key,
+    output_indices,
+    template_dir,
+)
+from .lowered import Lowered
+from .text_cache import TextCache
+
+__all__ = ["TileLangBridge", "TileLangFunction"]
+
+
+class TileLangBridge:
+    """Compiles TileLang functions; calling it wraps one.
+
+    Args:
+        env_prefix: prefix of the environment variables of its runtime; None for ``DJ``.
+
+    Example:
+        >>> add = TileLangBridge()(add)  # a function with @tilelang.jit
+        >>> c = add(a, b)  # CPU tensors: lowered, compiled and run in the emulator
+    """
+
+    def __init__(self, env_prefix: str | None = None) -> None:
+        self._env_prefix = env_prefix
+        self._lock = threading.RLock()
+        self._kernels: dict[str, TileLangKernel] = {}
+
+    @cached_property
+    def runtime(self) -> Runtime:
+        """The runtime that compiles and launches, with TileLang's templates as includes."""
+        templates = template_dir()
+        fields: dict[str, Any] = {
+            "include_dirs": (templates,),
+            "include_prefixes": ("tl_templates/",),
+        }
+        if self._env_prefix is None:
+            config = Config.with_global_prefix(templates, **fields)
+        else:
+            config = Config(templates, self._env_prefix, **fields)
+        return Runtime(config, "cpu")
+
+    @cached_property
+    def _texts(self) -> TextCache:
+        return TextCache(self.runtime.disk_cache)
+
+    def __call__(self, function: Any, **options: Any) -> Any:
+        """Wraps a TileLang function.
+
+        Args:
+            function: what ``@tilelang.jit`` made, or a ``T.prim_func``.
+            options: ``out_idx`` and ``pass_configs``, for a ``T.prim_func``.
+
+        Returns:
+            A callable: for ``@tilelang.jit`` functions with TileLang's own way to call them, for a
+            ``T.prim_func`` the kernel.
+        """
+        if hasattr(function, "get_tir"):
+            if options:
+                raise ArgumentError(
+                    f"{', '.join(options)} cannot be given for a @tilelang.jit function; put them "
+                    "into the decorator"
+                )
+            return TileLangFunction(self, function)
+        return self.compile(function, **options)
+
+    def lowered(
+        self,
+        function: Any,
+        *,
+        out_idx: Outputs = None,
+        pass_configs: Mapping[str, Any] | None = None,
+    ) -> Lowered:
+        """The generated text of a ``T.prim_func``, from the disk cache if it is there."""
+        key, make = self._request(function, out_idx, pass_configs)
+        return self._texts.find(key) or make()
+
+    def compile(
+        self,
+        function: Any,
+        *,
+        out_idx: Outputs = None,
+        pass_configs: Mapping[str, Any] | None = None,
+    ) -> TileLangKernel:
+        """The kernel of a ``T.prim_func``, for CPU tensors.
+
+        Args:
+            function: the function.
+            out_idx: parameters that a call allocates and returns.
+            pass_configs: TileLang's pass configuration.
+
+        Raises:
+            ToolchainError: TileLang or a C++ compiler is missing.
+            CompileError: the function cannot be lowered, or its text uses something the emulator
+                does not have, which the message names.
+        """
+        key, make = self._request(function, out_idx, pass_configs)
+        kernel = self._kernels.get(key)
+        if kernel is None:
+            lowered = self._texts.find(key) or make()
+            kernel = self._kernels.setdefault(key, self._compiled(lowered))
+        return kernel
+
+    def compile_many(
+        self, requests: Sequence[Any], workers: int | None = None
+    ) -> list[TileLangKernel]:
+        """Compiles several functions in parallel.
+
+        Args:
+            requests: ``T.prim_func`` each, or (function, options) with the options of `compile`.
+            workers: threads; None = one per core.
+
+        Raises:
+            CompileManyError: some failed; it holds every error and the other results.
+        """
+        from concurrent.futures import ThreadPoolExecutor
+
+        jobs = [item if isinstance(item, tuple) else (item, {}) for item in requests]
+        with ThreadPoolExecutor(self.runtime.worker_count(workers)) as pool:
+            futures = [pool.submit(partial(self.compile, job, **options)) for job, options in jobs]
+        results: list[Any] = []
+        errors: list[tuple[int, str, Exception]] = []
+        for index, future in enumerate(futures):
+            error = future.exception()
+            results.append(None if error else future.result())
+            if isinstance(error, Exception):
+                errors.append((index, function_name(jobs[index][0]), error))
+            elif error is not None:
+                raise error
+        if errors:
+            lines = [f"{len(errors)} of {len(jobs)} kernels failed:"]
+            lines += [f"  {name} (request {index}): {error}" for index, name, error in errors]
+            raise CompileManyError("\n".join(lines), errors=errors, results=results)
+        return results
+
+    def _request(
+        self, function: Any, out_idx: Outputs, pass_configs: Mapping[str, Any] | None
+    ) -> tuple[str, Callable[[], Lowered]]:
+        outputs = output_indices(function, out_idx)
+        own = (function.attrs or {}).get("tilelang_pass_configs") or {}
+        configs = {**{str(key): value for key, value in own.items()}, **(pass_configs or {})}
+        configs = {getattr(key, "value", key): value for key, value in configs.items()}
+        key = lowering_key(function, configs, outputs)
+
+        def make() -> Lowered:
+            lowered = lower(function, configs, outputs)
+            self._texts.store(key, lowered)
+            return lowered
+
+        return key, make
+
+    def _compiled(self, lowered: Lowered) -> TileLangKernel:
+        tag = "".join(char if char.isalnum() else "_" for char in lowered.name)
+        try:
+            kernel = self.runtime.compile(tag, lowered.source)
+        except CompileError as error:
+            raise explained(lowered, error) from error
+        return TileLangKernel(lowered, kernel)
+
+
+class TileLangFunction:
+    """A ``@tilelang.jit`` function that also runs on CPU tensors.
+
+    Called as TileLang's own: an eager function with its tensors, which runs it; a lazy one with
+    its parameters, which returns the kernel.
+
+    Attributes:
+        original: TileLang's object.
+    """
+
+    def __init__(self, bridge: TileLangBridge, original: Any) -> None:
+        self._bridge = bridge
+        self.original = original
+        self._kernels: dict[Any, TileLangKernel] = {}
+
+    def compile(self, *args: Any, **kwargs: Any) -> TileLangKernel:
+        """The kernel for these arguments, without running it."""
+        original = self.original
+        return self._bridge.compile(
+            original.get_tir(*args, **kwargs),
+            out_idx=original.out_idx,
+            pass_configs=original.pass_configs,
+        )
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Compiles for the arguments, and runs an eager function on its tensors' device."""
+        device = _device_of(args, kwargs)
+        if device not in ("cpu", None):
+            return self.original(*args, **kwargs)
+        self.original.initialize_jit_mode(*args, **kwargs)
+        key, tensors = self.original.func.parse_args(*args, **kwargs)
+        kernel = self._kernels.get(key)
+        if kernel is None:
+            kernel = self._kernels.setdefault(key, self.compile(*args, **kwargs))
+        if self.original.mode != "eager":
+            return kernel
+        return kernel(**_kernel_arguments(kernel, tensors))
+
+    def __repr__(self) -> str:
+        return f"TileLangFunction({getattr(self.original.func, '__name__', '?')})"
+
+
+def _kernel_arguments(kernel: TileLangKernel, values: Mapping[str, Any]) -> dict[str, Any]:
+    """By name of the kernel's parameters: TileLang names them as the function does, in order."""
+    lowered = kernel.lowered
+    inputs = [
+        parameter.name
+        for index, parameter in enumerate(lowered.parameters)
+        if index not in lowered.outputs
+    ]
+    return dict(zip(inputs, values.values(), strict=True))
+
+
+def _device_of(args: Sequence[Any], kwargs: Mapping[str, Any]) -> str | None:
+    for value in (*args, *kwargs.values()):
+        device = getattr(value, "device", None)
+        if device is not None:
+            return str(device.type)
+    return None

@@ -1,0 +1,70 @@
+// The four checkers as one observer of a launch (emulator.md section 4).
+#pragma once
+
+#include <memory>
+
+#include "checkers/gm_ranges.hpp"
+#include "checkers/initcheck.hpp"
+#include "checkers/leftovers.hpp"
+#include "checkers/race.hpp"
+#include "observer.hpp"
+
+namespace asc_emu {
+
+// What the checkers know of one block.
+struct BlockState {
+    Block* block = nullptr;
+    SyncState sync;
+    Shadow shadow;
+    LockSites locks;
+    GmShadow::Cache gm_cache;
+    std::unique_ptr<InitCheck> init;
+    void reset(Block& b, bool with_init);
+};
+
+class Checker : public Observer {
+public:
+    Checker(Launch& launch, uint32_t checks);
+    ~Checker() override;
+
+    void on_block(Block& block) override;
+    bool permits(const Core&, const Command&, const OpInfo&, const AccessList&) override;
+    void on_issue(const Core&, const Command&, const OpInfo&, const AccessList&) override;
+    void on_execute(const Core&, const Command&, const OpInfo&) override;
+    void on_vector_access(const Core&, uint32_t offset, uint32_t bytes, bool write, const void* site) override;
+    void on_scalar_access(const Core&, ScalarAccess, uint64_t address, uint32_t bytes, const void* site) override;
+    void on_wrong_core(const Core&, const OpInfo&, const void* site) override;
+    void on_block_end(Block& block) override;
+    void on_deadlock(const std::vector<Block*>& blocks) override;
+
+private:
+    bool has(uint32_t check) const { return checks_ & check; }
+    bool check_gm(const Core& core, Pipe pipe, uint16_t op, const char* name, const void* site, bool write,
+                  uint64_t low, uint64_t high);
+    void out_of_bounds(const Core& core, Pipe pipe, uint16_t op, const char* name, const void* site, bool write,
+                       uint64_t low, uint64_t high, const GmRange* range);
+    void run_data(BlockState& s, const Core& core, const Command& c, const OpInfo& info, Agent& agent);
+    void check_races(BlockState& s, const Core& core, const Command& c, const AccessList& list, Agent& agent);
+    void run_sync(BlockState& s, const Core& core, const Command& c, Agent& agent);
+    void set_flag(BlockState& s, const Core& core, const Command& c, Agent& agent);
+    void arrive(BlockState& s, const Core& core, const Command& c);
+    void arrive_all(const Core& core, uint32_t id, const Signal& signal);
+    void wait_counter(BlockState& s, const Core& core, const Command& c);
+
+    Launch& launch_;
+    const uint32_t checks_;
+    GmRanges ranges_;
+    RaceCheck race_;
+    std::mutex mutex_;                        // what blocks share: the rest
+    std::vector<BlockState*> live_;
+    struct Round {                            // mode 0: arrivals of one type of core
+        WorldPtr known;
+        uint32_t count = 0;
+    };
+    Round rounds_[2][16];
+    std::unordered_map<uint64_t, WorldPtr> released_;   // by GM address of scalar stores and updates
+};
+
+inline BlockState& state_of(const Core& core) { return *static_cast<BlockState*>(core.block->checker); }
+
+}  // namespace asc_emu

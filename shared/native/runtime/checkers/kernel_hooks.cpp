@@ -1,0 +1,34 @@
+// What kernels tell of accesses that are no instructions: loads and stores of vector functions, and scalar
+// accesses to GM. Kernels call these only while `asc_emu_observing` is set.
+#include "asc_emu/core_api.h"
+#include "launch.hpp"
+#include "observer.hpp"
+#include "pipes.hpp"
+
+#define ASC_EMU_API extern "C" __attribute__((visibility("default")))
+
+extern "C" {
+__attribute__((visibility("default"))) uint32_t asc_emu_observing = 0;
+}
+
+ASC_EMU_API void asc_emu_vector_access(const volatile void* address, uint32_t bytes, int write) {
+    using namespace asc_emu;
+    if (!g_observer) return;
+    g_observer->on_vector_access(current_core(), offset_of(address), bytes, write != 0,
+                                 __builtin_return_address(0));
+}
+
+ASC_EMU_API void asc_emu_scalar_access(const volatile void* address, uint32_t bytes, int kind) {
+    using namespace asc_emu;
+    if (!g_observer) return;
+    Core& core = current_core();
+    bool failed = false;
+    try {
+        g_observer->on_scalar_access(core, static_cast<ScalarAccess>(kind), gm_address(address), bytes,
+                                     __builtin_return_address(0));
+    } catch (const KernelError& error) {
+        core.block->launch->abort_with(error.report);
+        failed = true;
+    }
+    if (failed) abandon_core();
+}

@@ -1,0 +1,315 @@
+#include "simt/block.hpp"
+
+#include <cstdlib>
+
+#include "launch.hpp"
+#include "op_table.hpp"
+#include "pipes.hpp"
+
+namespace asc_emu {
+namespace {
+
+thread_local SimtBlock* tl_block = nullptr;
+thread_local std::vector<Fiber*>* tl_fibers = nullptr;
+
+// A polling thread goes on this often before another one runs.
+constexpr uint8_t kHintsPerTurn = 16;
+// Rounds without progress until a warp operation goes on without the lanes that still poll.
+constexpr uint32_t kPatience = 256;
+
+Fiber* take_fiber() {
+    if (!tl_fibers) tl_fibers = new std::vector<Fiber*>;
+    if (tl_fibers->empty()) return new Fiber;
+    Fiber* fiber = tl_fibers->back();
+    tl_fibers->pop_back();
+    return fiber;
+}
+
+}  // namespace
+
+SimtBlock* running_simt() { return tl_block; }
+
+bool simt_poll() {
+    if (!tl_block) return false;
+    tl_block->poll();
+    return true;
+}
+
+SimtBlock::SimtBlock(Core& core, const SimtFunction& function) : core_(core), function_(function) {
+    const dim3 n = function.threads;
+    if (!function.lanes) {
+        threads_.resize(static_cast<size_t>(n.x) * n.y * n.z);
+        size_t i = 0;
+        for (unsigned z = 0; z < n.z; ++z)
+            for (unsigned y = 0; y < n.y; ++y)
+                for (unsigned x = 0; x < n.x; ++x) threads_[i++].index = {x, y, z};
+        live_ = static_cast<uint32_t>(threads_.size());
+    }
+    fiber_ = take_fiber();
+    fiber_->start(&core, &fiber_entry);
+}
+
+SimtBlock::~SimtBlock() {
+    for (SimtThread& t : threads_)
+        if (t.stack.memory) stack_pool().give(t.stack);
+    for (const ThreadStack& s : spare_) stack_pool().give(s);
+    if (runner_.memory) stack_pool().give(runner_);
+    if (tl_fibers) tl_fibers->push_back(fiber_);
+}
+
+bool SimtBlock::advance() {
+    if (finished_) return true;
+    SimtBlock* const outer = tl_block;
+    tl_block = this;
+    const dim3 grid = function_.grid;
+    const uint32_t block = core_.block->index;
+    const uint32_t x = grid.x ? grid.x : core_.block->launch->desc.num_blocks;
+    asc_emu_simt_grid_dim = grid.x ? grid : dim3(x);
+    asc_emu_simt_block_idx = {block % x, grid.x ? block / x % grid.y : 0, grid.x ? block / x / grid.y : 0};
+    asc_emu_simt_block_dim = function_.threads;
+    core_.simt_polling = false;
+    resume(*fiber_);
+    tl_block = outer;
+    asc_emu_simt_block_dim = dim3(1);
+    return finished_;
+}
+
+void SimtBlock::fiber_entry(Core* core) {
+    SimtBlock& block = *core->simt;
+    if (block.function_.lanes) {
+        block.function_.lanes(block.function_.arguments());
+        count_progress();
+    } else {
+        block.run_all();
+    }
+    block.finished_ = true;
+}
+
+void SimtBlock::run_all() {
+    const uint32_t n = static_cast<uint32_t>(threads_.size());
+    while (live_) {
+        progress_ = false;
+        for (uint32_t first = 0; first < n; first += kWarpLanes) run_warp(first);
+        if (release_barrier()) progress_ = true;
+        if (progress_) {
+            count_progress();
+            idle_rounds_ = 0;
+            continue;
+        }
+        ++idle_rounds_;
+        if (idle_rounds_ % kPatience == 0) {
+            bool went_on = false;
+            for (uint32_t first = 0; first < n; first += kWarpLanes) went_on |= carry_out(first, true);
+            if (went_on) continue;
+        }
+        if (core_.block->launch->aborted()) abandon_core();
+        core_.simt_polling = true;
+        suspend();
+    }
+}
+
+// Runs the lanes of a warp until each of them waits for something outside the warp.
+void SimtBlock::run_warp(uint32_t first) {
+    const uint32_t end = std::min<uint32_t>(first + kWarpLanes, static_cast<uint32_t>(threads_.size()));
+    if (threads_[first].state == ThreadState::waiting_to_start) {
+        progress_ = true;
+        next_ = first;
+        start_threads(end);
+    } else {
+        for (uint32_t i = first; i < end; ++i)
+            if (threads_[i].state == ThreadState::polling) {
+                enter(i);
+                progress_ |= threads_[i].state != ThreadState::polling;
+            }
+    }
+    do {
+        for (uint32_t i = first; i < end; ++i)
+            while (threads_[i].state == ThreadState::ready) {
+                progress_ = true;
+                enter(i);
+            }
+    } while (carry_out(first, false));
+}
+
+void SimtBlock::start_threads(uint32_t end) {
+    end_ = end;
+    while (next_ < end_) {
+        if (!runner_.memory) {
+            if (spare_.empty()) {
+                runner_ = stack_pool().take();
+                runner_.prepare(&runner_entry, next_);
+            } else {
+                runner_ = spare_.back();
+                spare_.pop_back();
+            }
+        }
+        void* const to = runner_.stack_pointer;
+        asc_emu_switch_context(&hub_, to);
+    }
+}
+
+// Body of every thread stack: starts threads until one of them waits, and goes on when that one has ended.
+void SimtBlock::runner_entry() {
+    for (;;) {
+        SimtBlock& block = *tl_block;
+        while (block.next_ < block.end_) {
+            const uint32_t index = block.next_++;
+            block.current_ = index;
+            asc_emu_simt_thread_idx = block.threads_[index].index;
+            block.function_.run(block.function_.arguments());
+            SimtBlock& now = *tl_block;
+            const bool waited = now.threads_[now.current_].stack.memory != nullptr;
+            now.finish(now.current_);
+            if (waited) break;
+        }
+        SimtBlock& now = *tl_block;
+        // An idle runner: the one threads are started on, or a spare.
+        ThreadStack& place = now.runner_;
+        asc_emu_switch_context(&place.stack_pointer, now.hub_);
+    }
+}
+
+void SimtBlock::enter(uint32_t index) {
+    SimtThread& thread = threads_[index];
+    current_ = index;
+    thread.state = ThreadState::ready;
+    asc_emu_simt_thread_idx = thread.index;
+    asc_emu_switch_context(&hub_, thread.stack.stack_pointer);
+}
+
+// The running thread waits: it keeps its stack, and the hub goes on.
+void SimtBlock::leave(ThreadState state) {
+    SimtThread& thread = threads_[current_];
+    thread.state = state;
+    thread.hints = 0;
+    if (!thread.stack.memory) {
+        thread.stack = runner_;
+        runner_ = {};
+    }
+    asc_emu_switch_context(&thread.stack.stack_pointer, hub_);
+}
+
+void SimtBlock::finish(uint32_t index) {
+    SimtThread& thread = threads_[index];
+    thread.state = ThreadState::done;
+    --live_;
+    if (!thread.stack.memory) return;
+    if (!thread.stack.intact()) {
+        core_.block->launch->abort_with(make_report(
+            "bounds", "a SIMT thread used more than " + std::to_string(kThreadStackBytes / 1024) +
+            " KiB of stack; use smaller local arrays", &core_));
+        abandon_core();
+    }
+    if (runner_.memory) spare_.push_back(runner_);
+    runner_ = thread.stack;
+    thread.stack = {};
+}
+
+bool SimtBlock::release_barrier() {
+    if (at_barrier_ == 0 || at_barrier_ != live_) return false;
+    for (SimtThread& t : threads_)
+        if (t.state == ThreadState::at_barrier) t.state = ThreadState::ready;
+    at_barrier_ = 0;
+    return true;
+}
+
+// Carries out the warp operation that lanes wait for, once no lane can join any more; `partial`: without those
+// that poll. Lanes at another site follow later: the site of the lowest lane goes first.
+bool SimtBlock::carry_out(uint32_t first, bool partial) {
+    const uint32_t end = std::min<uint32_t>(first + kWarpLanes, static_cast<uint32_t>(threads_.size()));
+    const SimtThread* leader = nullptr;
+    for (uint32_t i = first; i < end; ++i) {
+        const SimtThread& t = threads_[i];
+        if (t.state == ThreadState::polling && !partial) return false;
+        if (t.state == ThreadState::at_warp_operation && !leader) leader = &t;
+    }
+    if (!leader) return false;
+    const void* const site = leader->site;
+    void (*const combine)(asc_emu_warp*) = leader->combine;
+    asc_emu_warp warp;
+    warp.active = 0;
+    for (uint32_t i = first; i < end; ++i) {
+        const SimtThread& t = threads_[i];
+        const bool joins = t.state == ThreadState::at_warp_operation && t.site == site && t.combine == combine;
+        warp.value[i - first] = joins ? t.value : 0;
+        warp.parameter[i - first] = joins ? t.parameter : 0;
+        warp.active |= joins ? 1u << (i - first) : 0u;
+    }
+    for (uint32_t i = end; i < first + kWarpLanes; ++i) warp.value[i - first] = 0;
+    combine(&warp);
+    for (uint32_t i = first; i < end; ++i) {
+        if (!(warp.active >> (i - first) & 1)) continue;
+        threads_[i].value = warp.result[i - first];
+        threads_[i].state = ThreadState::ready;
+    }
+    return true;
+}
+
+uint32_t SimtBlock::live_lanes() const {
+    const uint32_t first = current_ / kWarpLanes * kWarpLanes;
+    uint32_t mask = 0;
+    for (uint32_t i = first; i < threads_.size() && i < first + kWarpLanes; ++i)
+        if (threads_[i].state != ThreadState::done) mask |= 1u << (i - first);
+    return mask;
+}
+
+uint64_t SimtBlock::exchange(const void* site, uint64_t value, int32_t parameter,
+                             void (*combine)(asc_emu_warp*)) {
+    SimtThread& thread = threads_[current_];
+    thread.site = site;
+    thread.value = value;
+    thread.parameter = parameter;
+    thread.combine = combine;
+    leave(ThreadState::at_warp_operation);
+    return thread.value;
+}
+
+void SimtBlock::barrier(const void* site) {
+    threads_[current_].site = site;
+    ++at_barrier_;
+    leave(ThreadState::at_barrier);
+}
+
+void SimtBlock::poll() {
+    if (core_.block->launch->aborted()) abandon_core();
+    if (threads_.empty()) {            // a lane loop: its threads run in turn, only other cores can help
+        core_.simt_polling = true;
+        suspend();
+        return;
+    }
+    if (++threads_[current_].hints < kHintsPerTurn) return;
+    leave(ThreadState::polling);
+}
+
+}  // namespace asc_emu
+
+__thread uint3 asc_emu_simt_thread_idx __attribute__((visibility("default")));
+__thread dim3 asc_emu_simt_block_dim __attribute__((visibility("default")));
+__thread uint3 asc_emu_simt_block_idx __attribute__((visibility("default")));
+__thread dim3 asc_emu_simt_grid_dim __attribute__((visibility("default")));
+
+#define ASC_EMU_API extern "C" __attribute__((visibility("default")))
+
+namespace {
+asc_emu::SimtBlock& running_or_fail(const char* what) {
+    asc_emu::SimtBlock* block = asc_emu::running_simt();
+    if (!block || block->is_lane_loop()) asc_emu_fail(what);
+    return *block;
+}
+}  // namespace
+
+ASC_EMU_API uint64_t asc_emu_simt_exchange(const void* site, uint64_t value, int32_t parameter,
+                                           void (*combine)(asc_emu_warp*)) {
+    return running_or_fail("a warp function was called outside a SIMT function; start it by asc_vf_call<f>(dim3, ...)")
+        .exchange(site, value, parameter, combine);
+}
+ASC_EMU_API void asc_emu_simt_barrier(const void* site) {
+    running_or_fail("asc_syncthreads() was called outside a SIMT function; start it by asc_vf_call<f>(dim3, ...)")
+        .barrier(site);
+}
+ASC_EMU_API uint32_t asc_emu_simt_lane(void) {
+    return running_or_fail("laneid() was called outside a SIMT function").lane();
+}
+ASC_EMU_API uint32_t asc_emu_simt_live_lanes(void) {
+    return running_or_fail("asc_activemask() was called outside a SIMT function").live_lanes();
+}

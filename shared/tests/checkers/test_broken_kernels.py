@@ -1,0 +1,37 @@
+"""Each mistake is reported by the right checker with the right lines; the intact twin is silent."""
+
+from __future__ import annotations
+
+import pytest
+
+from .broken_kernels import CASES
+
+cases = pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+schedules = pytest.mark.parametrize(
+    "schedule", [{"schedule": "immediate"}, {"schedule": "deferred", "seed": 7}], ids=["immediate", "deferred"]
+)
+
+
+@cases
+@schedules
+def test_the_intact_kernel_is_silent(checked, case, schedule):
+    assert [str(report) for report in checked.run(case, case.text, **schedule)] == []
+
+
+@cases
+def test_the_mistake_is_reported(checked, named_lines, case):
+    reports = checked.run(case, case.broken())
+    fitting = [r for r in reports if r.checker == case.checker and case.says in r.message]
+    assert fitting, [str(report) for report in reports]
+    assert fitting[0].severity == case.severity
+    lines = named_lines(fitting[0], case.broken())
+    assert len(lines) >= len(case.lines), str(fitting[0])
+    for line, wanted in zip(lines, case.lines, strict=False):
+        assert wanted in line, str(fitting[0])
+    assert fitting[0].fix or case.checker == "memcheck"
+
+
+@cases
+def test_one_checker_alone_finds_its_mistakes(checked, case):
+    reports = checked.run(case, case.broken(), checks=(case.checker,))
+    assert {r.checker for r in reports} == {case.checker}

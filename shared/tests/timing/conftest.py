@@ -1,0 +1,67 @@
+"""Kernels with known time, and the profile of a run of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from deep_jit._shared._component import include_dirs
+from deep_jit._shared.emulator import TimingProfile, emulator, last_profile
+from deep_jit._shared.jit import Config, Runtime
+from deep_jit._shared.jit.kernel import Kernel
+
+Profile = Callable[..., TimingProfile]
+_KERNELS = Path(__file__).parent / "kernels"
+# Byte 64 KiB * 32 blocks * 64 loads: large enough for every scenario; its pages stay untouched.
+_ROOM = 1 << 28
+
+
+@pytest.fixture(scope="session")
+def runtime() -> Runtime:
+    """A runtime of the cpu backend on the session's cache."""
+    config = Config(Path(__file__).parent, "TEST", include_dirs=include_dirs())
+    return Runtime(config, backend="cpu")
+
+
+@pytest.fixture(scope="session")
+def data() -> np.ndarray:
+    """Global memory that nobody reads: `data="skip"`."""
+    return np.empty(_ROOM, np.uint8)
+
+
+@pytest.fixture(scope="session")
+def closed_forms_kernel(runtime: Runtime) -> Kernel:
+    return runtime.compile("closed_forms", (_KERNELS / "closed_forms.hpp").read_text())
+
+
+@pytest.fixture(scope="session")
+def closed_form(closed_forms_kernel: Kernel, data: np.ndarray) -> Profile:
+    """`closed_form(scenario, num=1, blocks=1, mode="replay", **options)` -> profile."""
+
+    def run(
+        scenario: int, num: int = 1, blocks: int = 1, mode: str = "replay", **options
+    ) -> TimingProfile:
+        with emulator(timing=mode, data="skip", **options):
+            closed_forms_kernel.launch(
+                {"num_blocks": blocks}, data, np.int32(scenario), np.int32(num)
+            )
+        return last_profile()
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def vector_copy(runtime: Runtime, data: np.ndarray) -> Profile:
+    """`vector_copy(num, blocks)` -> profile of a copy of num * 64 KiB a block."""
+    kernel = runtime.compile("vector_copy", (_KERNELS / "vector_copy.hpp").read_text())
+
+    def run(num: int, blocks: int) -> TimingProfile:
+        half = data.size // 2
+        with emulator(timing="replay", data="skip"):
+            kernel.launch({"num_blocks": blocks}, data[half:], data[:half], np.int32(num))
+        return last_profile()
+
+    return run
