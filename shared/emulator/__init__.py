@@ -3,7 +3,7 @@
 from .context import current_options, emulator
 from .gm_ranges import GmRange, gm_range
 from .options import CHECKS, EmulatorOptions
-from .sanitizer import Report, SanitizerError, SanitizerWarning, record
+from .sanitizer import Finding, SanitizerError, SanitizerWarning, record
 from .timing import (
     TimingConstant,
     TimingProfile,
@@ -16,8 +16,8 @@ from .timing import (
 __all__ = [
     "CHECKS",
     "EmulatorOptions",
+    "Finding",
     "GmRange",
-    "Report",
     "SanitizerError",
     "SanitizerWarning",
     "TimingConstant",

@@ -60,7 +60,7 @@ def plot_timeline(
     axes.invert_yaxis()
     axes.set_xlabel("microseconds after the start of the first block")
     axes.set_title(
-        f"{timeline.profile.kernel}, block {block} ({_NOTE}): {timeline.profile.verdict}"
+        f"{timeline.profile.short_name}, block {block} ({_NOTE}): {timeline.profile.verdict}"
     )
     _save(figure, path)
 

@@ -10,6 +10,7 @@ from .frames import Address, frames_of
 
 __all__ = ["parse_report", "report_text", "source_lines"]
 
+
 def parse_report(text: str) -> dict[str, Any]:
     """Returns the report that a runtime gave; text that is no JSON object becomes its message."""
     try:

@@ -20,7 +20,7 @@ from .frames import Address, Frame, frames_of, user_frame
 
 __all__ = [
     "Place",
-    "Report",
+    "Finding",
     "SanitizerError",
     "SanitizerWarning",
     "error_of",
@@ -63,7 +63,7 @@ class Place:
 
 
 @dataclass(frozen=True)
-class Report:
+class Finding:
     """One finding.
 
     Attributes:
@@ -96,7 +96,10 @@ class Report:
 
     def __str__(self) -> str:
         times = f" ({self.count} times)" if self.count > 1 else ""
-        lines = [f"{self.checker} {self.severity}: {self.message}{times}", f"  kernel {self.kernel}"]
+        lines = [
+            f"{self.checker} {self.severity}: {self.message}{times}",
+            f"  kernel {self.kernel}",
+        ]
         if self.memory:
             address = hex(self.address) if self.memory == "GM" else self.address
             lines.append(f"  memory {self.memory}, offset {address}, {self.bytes} bytes")
@@ -118,7 +121,7 @@ class SanitizerError(LaunchError):
         self,
         message: str,
         *,
-        reports: Sequence[Report] = (),
+        reports: Sequence[Finding] = (),
         report: Mapping[str, Any] | None = None,
     ) -> None:
         super().__init__(message, report=report)
@@ -129,11 +132,11 @@ class SanitizerWarning(UserWarning):
     """The checkers found something that is likely wrong, or could not check everything."""
 
 
-_recorders: list[list[Report]] = []
+_recorders: list[list[Finding]] = []
 
 
 @contextmanager
-def record() -> Iterator[list[Report]]:
+def record() -> Iterator[list[Finding]]:
     """Collects the findings of all launches of this process until the block ends.
 
     Warnings are collected instead of being shown; errors are still raised.
@@ -141,7 +144,7 @@ def record() -> Iterator[list[Report]]:
     Yields:
         The list, filled as launches end.
     """
-    reports: list[Report] = []
+    reports: list[Finding] = []
     _recorders.append(reports)
     try:
         yield reports
@@ -150,7 +153,7 @@ def record() -> Iterator[list[Report]]:
         _recorders[:] = [other for other in _recorders if other is not reports]
 
 
-def notice(reports: Sequence[Report]) -> None:
+def notice(reports: Sequence[Finding]) -> None:
     """Passes findings of a launch that goes on to `record`, or shows them as warnings."""
     for recorder in _recorders:
         recorder.extend(reports)
@@ -172,7 +175,7 @@ def error_of(report: Mapping[str, Any]) -> SanitizerError:
     return SanitizerError("\n".join(texts), reports=reports, report=report)
 
 
-def read_reports(items: Sequence[Mapping[str, Any]]) -> list[Report]:
+def read_reports(items: Sequence[Mapping[str, Any]]) -> list[Finding]:
     """Returns findings in their Python form, with source lines.
 
     Args:
@@ -191,8 +194,8 @@ def _address(place: Mapping[str, Any]) -> Address | None:
     return Address(path, offset - 1)
 
 
-def _report(item: Mapping[str, Any], frames: Mapping[Address, tuple[Frame, ...]]) -> Report:
-    return Report(
+def _report(item: Mapping[str, Any], frames: Mapping[Address, tuple[Frame, ...]]) -> Finding:
+    return Finding(
         checker=str(item["checker"]),
         severity=str(item["severity"]),
         message=str(item["message"]),

@@ -91,6 +91,11 @@ class TimingProfile:
     vector_cores_used: int
 
     @property
+    def short_name(self) -> str:
+        """The kernel's name without namespace and template arguments."""
+        return self.kernel.partition("<")[0].rpartition("::")[2].strip()
+
+    @property
     def tflops(self) -> float:
         """Achieved TFLOP/s over the whole duration."""
         return self.flops / self.duration_us / 1e6

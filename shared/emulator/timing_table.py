@@ -28,7 +28,7 @@ def busy_table(profile: TimingProfile) -> Table:
     """Returns a rich table: mean busy share of each pipe, and of the shared memory."""
     from rich.table import Table
 
-    table = Table(title=f"{profile.kernel}: {summary(profile)}", title_justify="left")
+    table = Table(title=f"{profile.short_name}: {summary(profile)}", title_justify="left")
     table.add_column("unit")
     table.add_column("pipe")
     table.add_column("busy", justify="right")

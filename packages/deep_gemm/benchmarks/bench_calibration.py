@@ -26,6 +26,9 @@ from rich.table import Table
 from deep_gemm._shared.emulator.timing import TimingProfile, timing_constants
 
 RESULTS = Path(__file__).resolve().parent / "results"
+# Two result tiles of a core, each of eight K blocks.
+TIMELINE_ROW = DenseRow("bf16", 2048, 4096, 1024, 0.0)
+TIMELINE_US = 25.0
 COLUMNS = (
     *("row", "class", "modelled_us", "published_us", "ratio", "error_percent"),
     *("modelled_percent_of_peak", "verdict"),
@@ -120,6 +123,19 @@ def write(results: list[Result], folder: Path) -> None:
     (folder / "calibration.md").write_text(page(results))
 
 
+def draw(results: list[Result], folder: Path) -> None:
+    """Writes roofline.svg, and bf16_timeline.png: the pipes of one core over a few result tiles."""
+    from deep_gemm._shared.emulator.plots import plot_roofline, plot_timeline
+    from deep_gemm._shared.emulator.timeline import load_timeline
+
+    folder.mkdir(parents=True, exist_ok=True)
+    hbm = next(c.value for c in timing_constants() if c.name == "hbm_read_gbps")
+    profiles = {str(result.row): result.profile for result in results}
+    plot_roofline(folder / "roofline.svg", profiles, peak_tflops=PEAK_TFLOPS, hbm_gbps=hbm)
+    model(TIMELINE_ROW)
+    plot_timeline(folder / "bf16_timeline.png", load_timeline(), end_us=TIMELINE_US)
+
+
 def show(results: list[Result]) -> None:
     """Prints the table, the errors and the cost."""
     view = Table(title="modelled / published")
@@ -145,8 +161,13 @@ def show(results: list[Result]) -> None:
     help="Folder for calibration.csv and calibration.md.",
 )
 @click.option("--row", "wanted", default="", help="Only rows whose name holds this text; no files.")
+@click.option(
+    "--pictures",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Folder for roofline.svg and bf16_timeline.png (needs matplotlib).",
+)
 @click.option("--smoke", is_flag=True, help="One small row, no files.")
-def main(out: Path, wanted: str, smoke: bool) -> None:
+def main(out: Path, wanted: str, pictures: Path | None, smoke: bool) -> None:
     """Model error against the published measurements."""
     wanted = "fp8 128x576" if smoke else wanted
     rows = tuple(row for row in DENSE if wanted in str(row))
@@ -156,6 +177,8 @@ def main(out: Path, wanted: str, smoke: bool) -> None:
     show(results)
     if not wanted:
         write(results, out)
+    if pictures is not None:
+        draw(results, pictures)
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@ from .loops import rewrite_loops
 from .names import rewrite_uses
 from .roles import rewrite_roles
 from .scan import Edits, Source
+from .simt import rewrite_lanes
 from .spaces import SPACES
 from .vector_calls import rewrite_vector_calls, vector_functions
 
@@ -83,7 +84,8 @@ def rewrite(
     Raises:
         SourcePassError: a launch or a role list has a form that no device compiler takes either.
     """
-    source = Source(text, path)
+    lanes = rewrite_lanes(text, path)
+    source = Source(lanes.text, path)
     headers = [Source(header, name) for name, header in (header_texts or {}).items()]
     notes: list[str] = []
     known = _collect(headers, [source])
@@ -91,7 +93,8 @@ def rewrite(
     kernels: tuple[KernelDecl, ...] = ()
     if not program and ("__global__" in text or "reinterpret_cast" in text):
         kernels = collect_kernels(source, known.roles)
-    includes = (*body.includes, *(("entry",) if kernels else ()))
+    simt = ("simt/lanes", "simt/all_reduce") if lanes.converted else ()
+    includes = (*simt, *body.includes, *(("entry",) if kernels else ()))
     if not includes:
         return RewriteResult(text, (), tuple(notes))
     return RewriteResult(

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from deep_jit._shared._component import include_dirs
-from deep_jit._shared.emulator import Report, SanitizerError, emulator, gm_range, record
+from deep_jit._shared.emulator import Finding, SanitizerError, emulator, gm_range, record
 from deep_jit._shared.jit import Config, Runtime, u32
 
 HEADER = "#include <mad/mad.hpp>\n"
@@ -69,7 +69,7 @@ class Checked:
         blocks: int = 1,
         memory: Sequence[Any] | None = None,
         **options: Any,
-    ) -> list[Report]:
+    ) -> list[Finding]:
         """Returns the findings of one launch; other failures are raised."""
         kernel = self.runtime.compile(name, text)
         chosen: dict[str, Any] = {"checks": "all", "threads": 1, **options}
@@ -80,16 +80,14 @@ class Checked:
                 assert list(error.reports) == reports
         return reports
 
-    def run(self, case: Case, text: str, **options: Any) -> list[Report]:
+    def run(self, case: Case, text: str, **options: Any) -> list[Finding]:
         """Runs a case's kernel on bytes."""
         src = np.arange(4096, dtype=np.uint32).astype(np.uint8)[:640].copy()
         dst = np.zeros(640, np.uint8)
         arrays = {"src": src, "dst": dst}
         args = [arrays[p] if isinstance(p, str) else p for p in case.params]
         memory = [gm_range(src, "src", read_only=True), gm_range(dst, "dst")]
-        return self.launch(
-            text, args, name=case.name, blocks=case.blocks, memory=memory, **options
-        )
+        return self.launch(text, args, name=case.name, blocks=case.blocks, memory=memory, **options)
 
 
 @pytest.fixture(scope="session")
@@ -99,10 +97,10 @@ def checked() -> Checked:
 
 
 @pytest.fixture
-def named_lines() -> Callable[[Report, str], list[str]]:
+def named_lines() -> Callable[[Finding, str], list[str]]:
     """`named_lines(report, text)`: the source lines that a report names."""
 
-    def lines(report: Report, text: str) -> list[str]:
+    def lines(report: Finding, text: str) -> list[str]:
         source = text.splitlines()
         return [source[place.line - 1].strip() for place in report.places if place.line]
 

@@ -8,7 +8,9 @@ from .broken_kernels import CASES
 
 cases = pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 schedules = pytest.mark.parametrize(
-    "schedule", [{"schedule": "immediate"}, {"schedule": "deferred", "seed": 7}], ids=["immediate", "deferred"]
+    "schedule",
+    [{"schedule": "immediate"}, {"schedule": "deferred", "seed": 7}],
+    ids=["immediate", "deferred"],
 )
 
 

@@ -51,7 +51,7 @@ def test_defaults_are_the_first_values_of_the_specification():
             "option trace_path: got 'trace.json'; allowed: a path together",
         ),
         ("seed", 1 << 64, "option seed: got 18446744073709551616; allowed: an integer from 0"),
-        ("checks", ("memchk",), "option checks: got 'memchk'; allowed: none, memcheck, racecheck"),
+        ("checks", ("memchk",), "option checks: got 'memchk'; allowed: none, all, memcheck"),
         ("checks", 5, "option checks: got 5; allowed: names out of"),
         ("isa", "", "option isa: got ''; allowed: best"),
         ("speed", 1, "option 'speed' does not exist; allowed: checks, schedule, seed"),

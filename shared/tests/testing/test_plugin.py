@@ -123,6 +123,10 @@ def test_sanitize_turns_the_checkers_on(monkeypatch):
     assert os.environ["DJ_EMU_CHECKS"] == "memcheck,synccheck"
 
 
+def test_sanitize_knows_all():
+    assert plugin.parse_checkers("all") == ("memcheck", "racecheck", "initcheck", "synccheck")
+
+
 def test_without_sanitize_the_environment_decides(session, monkeypatch):
     monkeypatch.setenv("DJ_EMU_CHECKS", "none")
     text = """
@@ -137,8 +141,8 @@ def test_without_sanitize_the_environment_decides(session, monkeypatch):
 @pytest.mark.parametrize(
     ("names", "message"),
     [
-        ("valgrind", "*--sanitize: *'valgrind'; allowed: none, memcheck*"),
-        ("memcheck", "*--sanitize: *'memcheck', which is not there yet*"),
+        ("valgrind", "*--sanitize: *'valgrind'; allowed: none, all, memcheck*"),
+        ("memcheck,all", "*--sanitize: *'all'; allowed: none, all, memcheck*"),
     ],
 )
 def test_sanitize_refuses_what_the_emulator_refuses(session, names, message):

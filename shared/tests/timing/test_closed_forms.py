@@ -128,3 +128,12 @@ def test_fast_mode_divides_l2_between_cores(closed_form, constant, begin):
     rate = constant("l2_gbps") * 1e3 / CLOCK / blocks
     one = TILE / rate * (1 + constant("l2_segment_bytes") / TILE)
     assert profile.cycles == pytest.approx(begin + num * one + constant("gm_to_l1_base"))
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"schedule": "deferred", "seed": 3}, {"threads": 2}, {"checks": ("synccheck",)}],
+    ids=str,
+)
+def test_time_does_not_depend_on_how_the_emulator_runs(closed_form, options):
+    assert closed_form(6, 20, blocks=3, **options) == closed_form(6, 20, blocks=3)

@@ -74,3 +74,26 @@ def test_results_are_computed(gemm):
     d = torch.zeros(16, 16, dtype=torch.bfloat16)
     bench_msprof(lambda: deep_gemm.bf16_gemm_nt(a, a, d), "gemm_impl")
     assert (d == 16).all()
+
+
+@pytest.mark.parametrize("m", [16, 128])
+def test_vector_functions_are_charged_for_what_they_load_and_store(m):
+    a, b = torch.ones(m, 32).bfloat16(), torch.ones(64, 32).bfloat16()
+    d = torch.empty(m, 64, dtype=torch.float32)
+    bench_msprof(lambda: deep_gemm.bf16_gemm_nt(a, b, d, alpha=2.0), "gemm_impl")
+    profile = deep_gemm.last_profile()
+    busy = profile.vector_busy["V"] * profile.vector_cores_used * profile.cycles
+    # One vector of 64 floats a row; each result tile is a function of its own
+    num_functions = (busy - 1.15 * m) / 55
+    assert num_functions >= 1
+    assert num_functions == pytest.approx(round(num_functions))
+
+
+def test_skipped_data_takes_the_same_time_and_writes_nothing():
+    a = torch.ones(64, 64).bfloat16()
+    d = torch.full((64, 64), 7.0, dtype=torch.bfloat16)
+    with deep_gemm.emulator(data="skip"):
+        skipped = bench_msprof(lambda: deep_gemm.bf16_gemm_nt(a, a, d), "gemm_impl")
+    assert (d == 7).all()
+    assert bench_msprof(lambda: deep_gemm.bf16_gemm_nt(a, a, d), "gemm_impl") == skipped
+    assert (d == 64).all()

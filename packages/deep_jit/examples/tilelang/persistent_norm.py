@@ -6,7 +6,7 @@ import torch
 
 import deep_jit
 
-BLOCKS, ROWS = 8, 4
+BLOCKS, ROWS, THREADS = 8, 4, 128
 
 
 @deep_jit.tilelang
@@ -20,7 +20,7 @@ def rms_norm(x, weight):
         tile = T.alloc_shared((ROWS, N), T.bfloat16)
         for step in T.Persistent([M // ROWS], BLOCKS, bx):
             T.copy(x[step * ROWS, 0], tile)
-            with T.SimtVF(threads=256):
+            with T.SimtVF(threads=THREADS):
                 square = T.alloc_fragment((ROWS, N), T.float32)
                 total = T.alloc_fragment((ROWS,), T.float32)
                 for i, j in T.Parallel(ROWS, N):

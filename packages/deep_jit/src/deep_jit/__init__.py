@@ -15,11 +15,17 @@ if TYPE_CHECKING:
     from deep_jit._shared.emulator import (
         CHECKS,
         EmulatorOptions,
+        Finding,
+        GmRange,
+        SanitizerError,
+        SanitizerWarning,
         TimingConstant,
         TimingProfile,
         current_options,
         emulator,
+        gm_range,
         last_profile,
+        record,
         replay_trace,
         save_trace,
         timing_constants,
@@ -103,6 +109,8 @@ __all__ = [
     "dry_run", "is_dry_run", "set_dry_run",
     # Emulator
     "emulator", "current_options", "EmulatorOptions", "CHECKS",
+    # Checkers
+    "record", "Finding", "SanitizerError", "SanitizerWarning", "gm_range", "GmRange",
     # Modelled time
     "last_profile", "replay_trace", "save_trace", "timing_constants", "TimingProfile",
     "TimingConstant",
@@ -119,6 +127,7 @@ _TILELANG = ("tilelang", "TileLangBridge", "TileLangFunction", "TileLangKernel")
 _EMULATOR = (
     "emulator", "current_options", "EmulatorOptions", "CHECKS", "TimingConstant", "TimingProfile",
     "last_profile", "replay_trace", "save_trace", "timing_constants",
+    "record", "Finding", "SanitizerError", "SanitizerWarning", "gm_range", "GmRange",
 )  # fmt: skip
 
 

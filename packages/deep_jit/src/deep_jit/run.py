@@ -52,6 +52,7 @@ def run_program(
     defines: Sequence[str] = (),
     include_dirs: Sequence[str | os.PathLike[str]] = (),
     options: Mapping[str, object] | None = None,
+    report_path: str | os.PathLike[str] | None = None,
 ) -> int:
     """Builds a program, runs it in the current folder and returns its exit status.
 
@@ -64,6 +65,7 @@ def run_program(
         defines: macros, ``NAME`` or ``NAME=VALUE``.
         include_dirs: further folders for its includes.
         options: emulator options (`EmulatorOptions` fields) for this run.
+        report_path: file that gets a line of JSON for each launch with findings of the checkers.
 
     Returns:
         Exit status; 128 + signal number when a signal ended the program.
@@ -77,15 +79,18 @@ def run_program(
     """
     with emulator(**dict(options or {})):
         program = build_program(path, defines=defines, include_dirs=include_dirs)
-        environment = {**os.environ, _OPTIONS_VARIABLE: _runtime_options()}
+        environment = {**os.environ, _OPTIONS_VARIABLE: _runtime_options(report_path)}
     for stream in (sys.stdout, sys.stderr):
         stream.flush()
     status = subprocess.call([os.fspath(program), *args], env=environment)
     return status if status >= 0 else 128 - status
 
 
-def _runtime_options() -> str:
+def _runtime_options(report_path: str | os.PathLike[str] | None) -> str:
     options = current_options()
     texts = options.to_texts()
     texts["threads"] = str(options.threads or automatic_threads())
-    return ";".join(f"{name}={texts[name]}" for name in runtime_option_names())
+    words = [f"{name}={texts[name]}" for name in runtime_option_names()]
+    if report_path is not None:
+        words.append(f"report_path={os.path.abspath(report_path)}")
+    return ";".join(words)

@@ -41,7 +41,7 @@ class Variable:
 class Part:
     """A statement of a region; `calls` are made by all lanes, before or after it."""
 
-    node: Simple | Node
+    node: Node
     calls: list[Collective] = field(default_factory=list)
     evaluates: bool = False  # only the arguments of the calls, for the step that follows
 

@@ -17,6 +17,19 @@ _WARP = re.compile(
     r"(?<![\w:])(?P<name>asc_shfl(?:_up|_down|_xor)?|asc_reduce_(?:add|max|min)|asc_ballot|asc_any|"
     r"asc_all|asc_activemask)\s*(?=\()"
 )
+_OPERATIONS = {
+    "asc_shfl": "Shuffled<::asc_emu::simt::Shuffle::index>",
+    "asc_shfl_up": "Shuffled<::asc_emu::simt::Shuffle::up>",
+    "asc_shfl_down": "Shuffled<::asc_emu::simt::Shuffle::down>",
+    "asc_shfl_xor": "Shuffled<::asc_emu::simt::Shuffle::exclusive_or>",
+    "asc_reduce_add": "Reduced<::asc_emu::simt::Add>",
+    "asc_reduce_max": "Reduced<::asc_emu::simt::Max>",
+    "asc_reduce_min": "Reduced<::asc_emu::simt::Min>",
+    "asc_ballot": "Voted<::asc_emu::simt::lanes::Poll::mask>",
+    "asc_any": "Voted<::asc_emu::simt::lanes::Poll::any>",
+    "asc_all": "Voted<::asc_emu::simt::lanes::Poll::all>",
+    "asc_activemask": "Voted<::asc_emu::simt::lanes::Poll::active>",
+}
 _WAITING = re.compile(
     r"asc_syncthreads|AscendAllReduce|asc_shfl|asc_reduce_|asc_ballot|asc_any|asc_all|"
     r"asc_activemask|cooperative_groups|\bclock\b"
@@ -44,7 +57,7 @@ class Collective:
     Attributes:
         start, end: range of the call in the text.
         arguments: ranges of its arguments.
-        function: the function on arrays of lanes, with its template arguments.
+        function: the operation on arrays of lanes, a type of `asc_emu/simt/lanes.hpp`.
         used: how many of the arguments it takes.
     """
 
@@ -105,12 +118,14 @@ def _all_reduce(source: Source, match: re.Match[str]) -> Collective:
     reducer = _REDUCERS.get(words[0].rpartition("::")[2])
     if reducer is None or len(words) != 4:
         raise Unsupported(f"AscendAllReduce<{match.group('arguments')}>")
-    function = f"all_reduce<::asc_emu::simt::{reducer}, {', '.join(words[1:])}>"
+    if words[3] != "0":
+        raise Unsupported("AscendAllReduce with a thread offset")
+    function = f"AllReduce<::asc_emu::simt::{reducer}, {words[1]}, {words[2]}>"
     return _collective(source, match.start(), match.end(), function, used=1)
 
 
 def _warp_call(source: Source, match: re.Match[str]) -> Collective:
-    return _collective(source, match.start(), match.end(), match.group("name")[4:], used=3)
+    return _collective(source, match.start(), match.end(), _OPERATIONS[match.group("name")], used=3)
 
 
 def _collective(source: Source, start: int, opening: int, function: str, used: int) -> Collective:

@@ -7,7 +7,7 @@ import re
 from ..scan import Source
 from .analysis import Plan, Region, Step
 from .calls import Collective
-from .statements import Loop, Simple
+from .statements import Loop, Node
 
 __all__ = ["emit_function"]
 
@@ -29,7 +29,7 @@ class _Emitter:
         self._lines: list[str] = []
 
     def function(self, name: str, parameters: str) -> str:
-        self._add(f"void {name}({parameters}) {{")
+        self._add(f"__attribute__((optimize(\"O3\"))) void {name}({parameters}) {{")
         self._add(f"const {_NAMESPACE}Threads asc_emu_threads;")
         for variable in self._plan.arrays.values():
             kind = f"{variable.type}{variable.dims}"
@@ -75,8 +75,7 @@ class _Emitter:
 
     def _call(self, call: Collective) -> None:
         self._place(call.start)
-        array = self._values[call.start]
-        self._add(f"{_NAMESPACE}{call.function}(asc_emu_threads, {array});")
+        self._add(f"{self._values[call.start]}.run(asc_emu_threads);")
 
     def _region(self, region: Region) -> None:
         for part in region.parts:
@@ -86,12 +85,16 @@ class _Emitter:
         words: set[str] = set()
         for part in region.parts:
             words |= set(_WORD.findall(self._source.code[part.node.start : part.node.end]))
-        self._add("for (uint32_t asc_emu_lane = 0; asc_emu_lane < asc_emu_threads.count; ++asc_emu_lane) {")
+        arrays = [variable for variable in self._plan.arrays if variable in words]
+        self._add("{ const auto asc_emu_local = asc_emu_threads;")
+        for variable in arrays:
+            self._add(f"auto* const asc_emu_at_{variable} = asc_emu_of_{variable}.data();")
+        self._add("for (uint32_t asc_emu_lane = 0; asc_emu_lane < asc_emu_local.count;")
+        self._add("     ++asc_emu_lane) {")
         if "threadIdx" in words:
-            self._add("const uint3 threadIdx = asc_emu_threads.index(asc_emu_lane);")
-        for variable in self._plan.arrays:
-            if variable in words:
-                self._add(f"auto& {variable} = asc_emu_of_{variable}[asc_emu_lane];")
+            self._add("const uint3 threadIdx = asc_emu_local.index(asc_emu_lane);")
+        for variable in arrays:
+            self._add(f"auto& {variable} = asc_emu_at_{variable}[asc_emu_lane];")
         for part in region.parts:
             self._place(part.node.start)
             if part.evaluates:
@@ -99,20 +102,30 @@ class _Emitter:
                     self._arguments(call)
             else:
                 self._statement(part.node, part.calls)
-        self._add("}")
+        self._add("} }")
 
     def _declare_values(self, call: Collective) -> None:
-        """An array of what the lanes bring; its type is that of the expression, outside a thread."""
         name = self._values[call.start] = f"asc_emu_value_{len(self._values)}"
-        self._add(f"{_NAMESPACE}Values {name}(asc_emu_threads);")
+        self._add(f"{_NAMESPACE}RunOperation {name}_run = nullptr;")
+        self._add(
+            f"const {_NAMESPACE}Scratch {name}_memory("
+            f"{_NAMESPACE}Values::bytes(asc_emu_threads.count));"
+        )
+        self._add(
+            f"const {_NAMESPACE}Values {name}({name}_memory, asc_emu_threads.count, &{name}_run);"
+        )
 
     def _arguments(self, call: Collective) -> None:
         words = [self._text(*argument).strip() for argument in call.arguments[: call.used]]
-        self._add(f"{self._values[call.start]}.bring(asc_emu_lane{''.join(f', {w}' for w in words)});")
+        array, kind = self._values[call.start], f"{_NAMESPACE}{call.function}"
+        brought = "".join(f", {word}" for word in words)
+        self._add(f"{array}.bring<{kind}, {self._type(call)}>(asc_emu_lane{brought});")
 
-    def _statement(self, node: object, calls: list[Collective]) -> None:
-        assert isinstance(node, Simple) or hasattr(node, "start")
-        start, end = node.start, node.end  # type: ignore[attr-defined]
+    def _type(self, call: Collective) -> str:
+        """The type of the call's result, from the call itself."""
+        return f"decltype({self._text(call.start, call.end)})"
+
+    def _statement(self, node: Node, calls: list[Collective]) -> None:
         variable = next(
             (v for v in self._plan.arrays.values() if v.declaration is node),
             None,
@@ -122,18 +135,18 @@ class _Emitter:
                 return
             self._add(f"{variable.name} = {self._with_results(*variable.value, calls)};")
             return
-        self._add(_UNROLL.sub("#pragma GCC unroll 64", self._with_results(start, end, calls)))
+        before = self._source.text[: node.start].rstrip().rpartition("\n")[2]
+        if _UNROLL.match(before):
+            self._add("#pragma GCC unroll 64")
+        self._add(_UNROLL.sub("#pragma GCC unroll 64", self._with_results(node.start, node.end, calls)))
 
     def _with_results(self, start: int, end: int, calls: list[Collective]) -> str:
         pieces = []
         at = start
         for call in calls:
-            result = f"{self._values[call.start]}.result<{_result_type(call)}>(asc_emu_lane)"
+            result = f"{self._values[call.start]}.result<{self._type(call)}>(asc_emu_lane)"
             pieces += [self._text(at, call.start), result]
             at = call.end
         pieces.append(self._text(at, end))
         return "".join(pieces)
 
-
-def _result_type(call: Collective) -> str:
-    return call.function

@@ -77,6 +77,7 @@ bool SimtBlock::advance() {
 void SimtBlock::fiber_entry(Core* core) {
     SimtBlock& block = *core->simt;
     if (block.function_.lanes) {
+        reset_simt_scratch();
         block.function_.lanes(block.function_.arguments());
         count_progress();
     } else {

@@ -78,6 +78,8 @@ private:
 
 // The function whose thread runs on this worker, or null.
 SimtBlock* running_simt();
+// Forgets the scratch memory of an earlier function.
+void reset_simt_scratch();
 // Lets another thread run, if the caller is one; else false.
 bool simt_poll();
 

@@ -26,12 +26,6 @@ void CoreModel::advance() {
     host_.core_ended(number_, all_done());
 }
 
-bool CoreModel::take(Stamps& stamps, double& time) {
-    if (stamps.empty()) return false;
-    time = std::max(time, stamps.pop());
-    return true;
-}
-
 bool CoreModel::pipes_empty() const {
     return std::all_of(std::begin(pipes_), std::end(pipes_),
                        [](const PipeModel& q) { return q.issued == q.started; });
@@ -73,10 +67,10 @@ bool CoreModel::issue_scalar(const Record& r) {
     scalar_ = std::max(scalar_, queue(Pipe::S).done);
     switch (r.kind) {
         case Kind::wait_flag:
-            if (!take(flags_[r.value % 512], scalar_)) return false;
+            if (!flags_[r.value % 512].take(scalar_)) return false;
             break;
         case Kind::counter_wait:
-            if (!take(counters_[r.value % 32], scalar_)) return false;
+            if (!counters_[r.value % 32].take(scalar_)) return false;
             break;
         case Kind::lock:
             if (!lock_free(r, scalar_)) return false;
@@ -123,10 +117,10 @@ bool CoreModel::run_sync(const Record& r, PipeModel& q, double issue) {
     const double done = std::max(q.done, start);
     switch (r.kind) {
         case Kind::wait_flag:
-            if (!take(flags_[r.value % 512], start)) return false;
+            if (!flags_[r.value % 512].take(start)) return false;
             break;
         case Kind::counter_wait:
-            if (!take(counters_[r.value % 32], start)) return false;
+            if (!counters_[r.value % 32].take(start)) return false;
             break;
         case Kind::lock:
             if (!lock_free(r, start)) return false;

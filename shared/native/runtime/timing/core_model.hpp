@@ -39,23 +39,26 @@ public:
     bool ended() const { return ended_; }
 
 private:
-    // Times at which something was raised and not yet consumed, oldest first.
+    // Times at which something was raised and not yet consumed, oldest first; one too many replaces the last.
+    template <uint32_t kMost>
     class Stamps {
     public:
-        void push(double time) { times_.push_back(time); }
-        bool empty() const { return first_ == times_.size(); }
-        double pop() {
-            const double time = times_[first_++];
-            if (first_ == times_.size()) {
-                times_.clear();
-                first_ = 0;
-            }
-            return time;
+        void push(double time) {
+            if (count_ < kMost) ++count_;
+            times_[(first_ + count_ - 1) % kMost] = time;
+        }
+        // False when there is none; else `time` is no earlier than it.
+        bool take(double& time) {
+            if (count_ == 0) return false;
+            if (times_[first_] > time) time = times_[first_];
+            first_ = static_cast<uint8_t>((first_ + 1) % kMost);
+            --count_;
+            return true;
         }
 
     private:
-        std::vector<double> times_;
-        size_t first_ = 0;
+        double times_[kMost];
+        uint8_t first_ = 0, count_ = 0;
     };
     struct Ticket {
         Pipe pipe;
@@ -92,7 +95,6 @@ private:
     bool lock_free(const Record& r, double& time) const;
     bool pipes_empty() const;
     double all_done() const;
-    static bool take(Stamps& stamps, double& time);
 
     CoreHost& host_;
     const uint32_t number_;
@@ -104,8 +106,8 @@ private:
     double scalar_;
     bool ended_ = false;
     PipeModel pipes_[kNumPipes];
-    Stamps flags_[512];
-    Stamps counters_[32];
+    Stamps<2> flags_[512];
+    Stamps<kMaxCounter + 1> counters_[kNumCounters];
     std::vector<Ticket> tickets_[kNumMutexes];
     std::vector<double> unit_updates_[2];   // of M and of FIX, in order
     std::vector<double> fills_;

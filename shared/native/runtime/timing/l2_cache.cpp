@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <new>
 
 namespace asc_emu::timing {
 
@@ -14,14 +15,14 @@ L2Cache::L2Cache(const Constants& k)
       num_lines_(static_cast<uint32_t>(std::clamp(k.l2_bytes / line_bytes_, 1.0, 1e8))) {
     const unsigned bits = static_cast<unsigned>(std::bit_width(num_lines_)) + 1;
     shift_ = 64 - bits;
-    lines_.reserve(std::min(num_lines_, 1u << 16));
-    buckets_.assign(size_t{1} << bits, kNone);
+    buckets_.reset(static_cast<uint32_t*>(std::calloc(size_t{1} << bits, sizeof(uint32_t))));
+    if (!buckets_) throw std::bad_alloc();
 }
 
 uint32_t L2Cache::find(uint64_t tag) const {
-    uint32_t line = buckets_[bucket(tag)];
-    while (line != kNone && lines_[line].tag != tag) line = lines_[line].bucket_next;
-    return line;
+    uint32_t next = buckets_[bucket(tag)];
+    while (next != 0 && lines_[next - 1].tag != tag) next = lines_[next - 1].bucket_next;
+    return next == 0 ? kNone : next - 1;
 }
 
 void L2Cache::unlink(uint32_t line) {
@@ -47,13 +48,13 @@ uint32_t L2Cache::insert(uint64_t tag) {
         line = oldest_;
         unlink(line);
         uint32_t* at = &buckets_[bucket(lines_[line].tag)];
-        while (*at != line) at = &lines_[*at].bucket_next;
+        while (*at != line + 1) at = &lines_[*at - 1].bucket_next;
         *at = lines_[line].bucket_next;
     }
     Line& l = lines_[line];
     uint32_t& head = buckets_[bucket(tag)];
     l = {tag, 0, head, kNone, kNone};
-    head = line;
+    head = line + 1;
     make_newest(line);
     return line;
 }

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <cstdlib>
+#include <memory>
 #include <vector>
 
 #include "timing/constants.hpp"
@@ -24,7 +26,7 @@ private:
     struct Line {
         uint64_t tag = 0;
         uint32_t sectors = 0;                     // present
-        uint32_t bucket_next = kNone;
+        uint32_t bucket_next = 0;                 // 1 + line
         uint32_t newer = kNone, older = kNone;    // order of use
     };
     static constexpr uint32_t kNone = ~0u;
@@ -41,7 +43,11 @@ private:
     uint32_t newest_ = kNone, oldest_ = kNone;
     unsigned shift_;
     std::vector<Line> lines_;
-    std::vector<uint32_t> buckets_;
+    // 1 + line, 0 = empty. NOTE: from calloc, so that a small kernel touches few of its pages.
+    struct Free {
+        void operator()(uint32_t* p) const { std::free(p); }
+    };
+    std::unique_ptr<uint32_t[], Free> buckets_;
 };
 
 }  // namespace asc_emu::timing

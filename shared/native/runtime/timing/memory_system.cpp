@@ -28,10 +28,11 @@ double lone_transfer(const Constants& k, const GmShape& s, double port_rate, dou
     return std::max(port, server * num_streams);
 }
 
-MemorySystem::MemorySystem(const Constants& k) : k_(k), l2_(k), next_end_(kNever) {}
+MemorySystem::MemorySystem(const Constants& k) : k_(k), next_end_(kNever) {}
 
 MemorySystem::Demand MemorySystem::demand(const GmShape& s) {
-    const L2Cache::Bytes b = l2_.access(s);
+    if (!l2_) l2_ = std::make_unique<L2Cache>(k_);
+    const L2Cache::Bytes b = l2_->access(s);
     const double hit = static_cast<double>(b.hit), miss = static_cast<double>(b.miss);
     if (s.write) {
         // NOTE: D is written behind: a store waits for HBM only when L2 holds too much that is not written yet.

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "timing/constants.hpp"
@@ -45,7 +46,7 @@ private:
     Demand demand(const GmShape& shape);
 
     const Constants& k_;
-    L2Cache l2_;
+    std::unique_ptr<L2Cache> l2_;   // made by the first transfer
     double now_ = 0, next_end_;
     double write_behind_ = 0;    // bytes that L2 has taken and HBM has not
     std::vector<Transfer> transfers_;

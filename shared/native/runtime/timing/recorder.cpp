@@ -16,6 +16,7 @@ namespace {
 constexpr uint32_t kNumUnitFlags = kSpaceBytes[static_cast<size_t>(Space::l0c)] / kUnitFlagBytes;
 constexpr size_t kSlots = 3;
 constexpr uint32_t kVectorBytes = 256;
+constexpr size_t kFirstRecords = 256;
 constexpr uint64_t kDeviceAlign = 512, kHostAlign = 16;   // of allocations
 
 template <class Insn>
@@ -155,6 +156,7 @@ void Recorder::on_block(Block& block) {
         auto fresh = std::make_unique<CoreState>();
         fresh->trace.block = block.index;
         fresh->trace.slot = core.slot;
+        fresh->trace.records.reserve(kFirstRecords);
         states_[index(core)] = std::move(fresh);
     }
 }
@@ -180,7 +182,6 @@ void Recorder::on_block_end(Block& block) {
     for (Core& core : block.cores) {
         auto& s = states_[index(core)];
         if (!s) continue;
-        s->trace.records.shrink_to_fit();
         ended_[index(core)] = std::move(s->trace);
         s.reset();
     }

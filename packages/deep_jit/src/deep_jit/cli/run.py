@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import tempfile
+from contextlib import suppress
 from pathlib import Path
 
 import click
 
 from .._shared.emulator.options import CHECKS
+from .._shared.emulator.sanitizer import SanitizerError, record
+from .findings import exit_status, read_report_file, show
 
 __all__ = ["run"]
 
@@ -26,7 +30,22 @@ __all__ = ["run"]
     show_default=True,
     help="Where the kernel runs.",
 )
-@click.option("--checks", metavar="LIST", help=f"Emulator checkers: {','.join(CHECKS)}.")
+@click.option(
+    "--sanitize",
+    "--checks",
+    "checks",
+    metavar="LIST",
+    help=f"Emulator checkers: all, or out of {','.join(CHECKS)}.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the checkers' findings as JSON.")
+@click.option(
+    "--error-exitcode",
+    type=click.IntRange(0, 255),
+    default=1,
+    show_default=True,
+    metavar="N",
+    help="Exit status when the checkers find an error.",
+)
 @click.option("--threads", type=int, help="Host threads of the emulator.")
 @click.pass_context
 def run(
@@ -40,6 +59,8 @@ def run(
     ubuf: int,
     backend: str,
     checks: str | None,
+    as_json: bool,
+    error_exitcode: int,
     threads: int | None,
 ) -> None:
     """Build and run FILE.
@@ -58,20 +79,37 @@ def run(
     if threads is not None:
         options["threads"] = threads
     if kernel is None:
-        status = run_program(
-            file, words, defines=defines, include_dirs=include_dirs, options=options
+        place: dict[str, object] = {"defines": defines, "include_dirs": include_dirs}
+        if checks is None:
+            ctx.exit(run_program(file, words, options=options, **place))  # type: ignore[arg-type]
+        with tempfile.TemporaryDirectory(prefix="deep-jit-") as folder:
+            report = Path(folder) / "reports.jsonl"
+            status = run_program(
+                file,
+                words,
+                options=options,
+                report_path=report,
+                **place,  # type: ignore[arg-type]
+            )
+            found = read_report_file(report)
+        show(found, as_json=as_json)
+        ctx.exit(exit_status(found, error_exitcode, status))
+    written: list[Path] = []
+    with record() as reports, suppress(SanitizerError):
+        written = run_kernel(
+            file,
+            kernel,
+            words,
+            num_blocks=blocks,
+            num_ubuf_bytes=ubuf,
+            defines=defines,
+            include_dirs=include_dirs,
+            options=options,
+            backend=backend,
         )
-        ctx.exit(status)
-    written = run_kernel(
-        file,
-        kernel,
-        words,
-        num_blocks=blocks,
-        num_ubuf_bytes=ubuf,
-        defines=defines,
-        include_dirs=include_dirs,
-        options=options,
-        backend=backend,
-    )
-    for path in written:
-        click.echo(str(path))
+    if not as_json:
+        for path in written:
+            click.echo(str(path))
+    if checks is not None or reports:
+        show(reports, as_json=as_json, written=written)
+    ctx.exit(exit_status(reports, error_exitcode))

@@ -46,12 +46,14 @@ struct Common<float, bfloat16_t> {
 template <class A, class B, class T = typename asc_emu::simt::Common<A, B>::type>
 constexpr T max(A a, B b) {
     const T x = static_cast<T>(a), y = static_cast<T>(b);
-    return x != x || x < y ? y : x;
+    const T larger = x < y ? y : x;
+    return x == x ? larger : y;
 }
 template <class A, class B, class T = typename asc_emu::simt::Common<A, B>::type>
 constexpr T min(A a, B b) {
     const T x = static_cast<T>(a), y = static_cast<T>(b);
-    return x != x || y < x ? y : x;
+    const T smaller = y < x ? y : x;
+    return x == x ? smaller : y;
 }
 constexpr unsigned int umax(unsigned int a, unsigned int b) { return a > b ? a : b; }
 constexpr unsigned int umin(unsigned int a, unsigned int b) { return a < b ? a : b; }

@@ -71,17 +71,30 @@ struct Add {
 };
 struct Max {
     template <class T>
-    static T apply(T a, T b) { return a != a || b > a ? b : a; }
+    static T apply(T a, T b) {
+        const T larger = b > a ? b : a;
+        return a == a ? larger : b;
+    }
 };
 struct Min {
     template <class T>
-    static T apply(T a, T b) { return a != a || b < a ? b : a; }
+    static T apply(T a, T b) {
+        const T smaller = b < a ? b : a;
+        return a == a ? smaller : b;
+    }
 };
 
 // NOTE: the order of hardware's additions is not documented; here a binary tree of neighbouring lanes, in which
 // inactive lanes are left out.
 template <class Operation, class T>
 inline T reduce_lanes(const T* values, uint32_t active) {
+    if (active == ~0u) {
+        T level[32];
+        for (int i = 0; i < 16; ++i) level[i] = Operation::apply(values[2 * i], values[2 * i + 1]);
+        for (int n = 8; n; n /= 2)
+            for (int i = 0; i < n; ++i) level[i] = Operation::apply(level[2 * i], level[2 * i + 1]);
+        return level[0];
+    }
     T level[32];
     bool present[32];
     for (int i = 0; i < 32; ++i) {
