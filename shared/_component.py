@@ -1,4 +1,4 @@
-"""Where this copy of the shared code lives: component, native module, headers (architecture.md 3)."""
+"""Where this copy of the shared code lives: component, `_native`, headers (architecture.md 3)."""
 
 from __future__ import annotations
 

@@ -142,7 +142,7 @@ def main(
     mutants = [m for m in mutants if not kinds or m.kind in kinds]
     if only_list:
         for m in mutants:
-            console.print(m.name, highlight=False, markup=False)
+            console.print(m.name, highlight=False, markup=False, soft_wrap=True)
         return
     intact = run_mutant(program, include, None, timeout)
     if intact.by:
@@ -153,7 +153,9 @@ def main(
         for o in pool.map(lambda m: run_mutant(program, include, m, timeout), mutants):
             outcomes.append(o)
             mark = o.by or "NOT NOTICED"
-            console.print(f"{mark:12} {o.seconds:5.1f} s  {o.mutant.name}", markup=False)
+            console.print(
+                f"{mark:12} {o.seconds:5.1f} s  {o.mutant.name}", markup=False, soft_wrap=True
+            )
     if csv_path:
         _write_csv(csv_path, outcomes, reasons)
     _show(console, outcomes, reasons)

@@ -66,7 +66,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
     group.addoption("--seed", type=int, default=0, help="seed of all random inputs (0)")
     group.addoption(
-        "--sanitize", default="", help=f"emulator checkers to turn on: all, or {','.join(CHECKS)} (none)"
+        "--sanitize",
+        default="",
+        help=f"emulator checkers to turn on: all, or {','.join(CHECKS)} (none)",
     )
     group.addoption(
         "--update-golden", action="store_true", help="rewrite golden files, then fail once"

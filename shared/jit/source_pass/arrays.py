@@ -94,6 +94,10 @@ def _parse(source: Source, match: re.Match[str]) -> _Declaration | None:
         if code[at] == ";":
             break
         at += 1
+    if not all(declarator.dims for declarator in declarators) and not (
+        match.group(1) == "ubuf" and source.scopes.kind(start) == "code"
+    ):
+        return None
     aligned = _ALIGNAS.search(code, start, match.start())
     words = prefix_words(code, start, match.start())
     qualifiers = [word for word in ("const", "volatile") if word in words]
@@ -112,6 +116,7 @@ def _declarator(source: Source, position: int) -> tuple[_Declarator, int] | None
     """Parses `name[..][..]` up to the `,` or `;` behind it.
 
     Pointers and arrays of pointers are ordinary variables: the qualifier is that of the pointee.
+    A single object counts in a function, where SIMT code shares it between the threads of a block.
     """
     code = source.code
     name = NAME.match(code, skip_blanks(code, position))
@@ -125,7 +130,7 @@ def _declarator(source: Source, position: int) -> tuple[_Declarator, int] | None
             return None
         dims.append(normalised(code[at + 1 : closing]))
         at = skip_blanks(code, closing + 1)
-    if not dims or code[at : at + 1] not in (",", ";"):
+    if code[at : at + 1] not in (",", ";"):
         return None
     return _Declarator(name.group(), tuple(dims)), at
 
@@ -140,7 +145,7 @@ class _Place:
 
     @property
     def dynamic(self) -> bool:
-        return not self.declarator.dims[0]
+        return self.declarator.dims[:1] == ("",)
 
     @property
     def expression(self) -> str:

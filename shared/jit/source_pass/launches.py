@@ -4,6 +4,8 @@
 ->  launch("k<M, N>", 1, 0, [&](auto... asc_emu_args) { k<M, N>(asc_emu_args...); },
            config(blocks, ub, stream), a, b);
 
+With four values, `<<<grid, threads, ub, stream>>>`, the kernel is a SIMT function on vector cores.
+
 Only text around the brackets is inserted, so line breaks stay where they are.
 """
 
@@ -38,9 +40,11 @@ def rewrite_launches(source: Source, roles: Mapping[str, Roles], edits: Edits) -
                 "cannot read this launch; "
                 "allowed: kernel<<<numBlocks, ubBytes, stream>>>(arguments)",
             )
-        _check_config(source, opening + len(_OPEN), config_end)
+        simt = _check_config(source, opening + len(_OPEN), config_end) == 3
         expression = normalised(code[start:opening])
         num_aic, num_aiv = roles.get(last_component(expression)) or infer_roles(code)
+        if simt:
+            num_aic, num_aiv = 0, 1
         quoted = expression.replace("\\", "\\\\").replace('"', '\\"')
         edits.insert(
             start,
@@ -82,15 +86,18 @@ def _config_end(source: Source, position: int) -> int:
     return -1
 
 
-def _check_config(source: Source, start: int, end: int) -> None:
+def _check_config(source: Source, start: int, end: int) -> int:
+    """Returns the number of commas of a launch's configuration."""
     commas = depth = 0
     config = source.code[start:end]
     for char in config:
         depth += (char in "([{") - (char in ")]}")
         commas += char == "," and depth == 0
-    if commas not in (1, 2) and "<" not in config:
+    if commas not in (1, 2, 3) and "<" not in config:
         raise source.error(
             start,
             f"a launch with {commas + 1} values between <<< and >>>; allowed: "
-            "<<<numBlocks, ubBytes>>> and <<<numBlocks, ubBytes, stream>>>",
+            "<<<numBlocks, ubBytes>>>, <<<numBlocks, ubBytes, stream>>> and "
+            "<<<grid, threads, ubBytes, stream>>>",
         )
+    return commas

@@ -14,7 +14,9 @@ _UNKNOWN = re.compile(
     r"(?:was not declared|is not a member of|has not been declared|does not name)"
 )
 _NO_MATCH = re.compile(r"error: no matching function for call to ['‘](?P<name>[\w:]+)")
-_FIRST = re.compile(r"^(?P<file>[^\s:][^:\n]*):(?P<line>\d+):\d+: (?:fatal )?error: (?P<what>.*)$", re.M)
+_FIRST = re.compile(
+    r"^(?P<file>[^\s:][^:\n]*):(?P<line>\d+):\d+: (?:fatal )?error: (?P<what>.*)$", re.M
+)
 
 
 def explained(lowered: Lowered, error: CompileError) -> CompileError:

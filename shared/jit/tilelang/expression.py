@@ -7,13 +7,13 @@ a second process evaluates them without TileLang (emulator.md section 7).
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Union
+from typing import Any, TypeAlias
 
 from ..errors import ArgumentError, CompileError
 
 __all__ = ["Expression", "encode", "evaluate", "symbols_of", "text"]
 
-Expression = Union[int, str, list[Any]]
+Expression: TypeAlias = int | str | list[Any]
 
 
 def _truncated(a: int, b: int) -> int:

@@ -136,9 +136,7 @@ def lower(function: Any, pass_configs: Mapping[str, Any], outputs: Sequence[int]
     context = tilelang.pass_context(opt_level=3, config=dict(pass_configs))
     try:
         with context, tilelang.target:
-            artifact = tilelang.lower(
-                function, target=tilelang.target, enable_device_compile=False
-            )
+            artifact = tilelang.lower(function, target=tilelang.target, enable_device_compile=False)
     except Exception as error:
         raise CompileError(f"TileLang cannot lower {name} for Ascend: {error}") from error
     kernels = [item for _, item in artifact.device_mod.functions.items()]

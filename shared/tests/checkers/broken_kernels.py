@@ -1,4 +1,9 @@
-"""One kernel for each kind of mistake: intact, and the edit that breaks it (issue: checkers)."""
+"""One kernel for each kind of mistake, intact, and the edit that breaks it.
+
+A table of kernel texts: some lines are longer than the rest of the code allows.
+"""
+
+# ruff: noqa: E501
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The kernels of the MAD page: silent under all checkers, and every deleted synchronisation is seen."""
+"""The kernels of the MAD page are silent; every deleted synchronisation is seen."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ _EXAMPLES = ["tile_matmul", "pipelined_matmul", "handover", "staged_operand", "u
 def _reference() -> ModuleType:
     path = PAGE.parents[3] / "shared" / "tests" / "mad" / "test_reference.py"
     spec = importlib.util.spec_from_file_location("mad_reference", path)
-    assert spec and spec.loader
+    assert spec is not None
+    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module

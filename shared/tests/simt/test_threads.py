@@ -145,7 +145,7 @@ def test_scalar_code_goes_on_while_a_function_runs(simt):
             while (*request != i) { }
             p[1] = i * 10;
         }
-        asc_sync_pipe(PIPE_V);
+        asc_sync();
         p[6] = p[5] + 1;
     }
     """
@@ -156,7 +156,9 @@ def test_scalar_code_goes_on_while_a_function_runs(simt):
 def test_functions_of_a_core_run_in_order_and_before_later_copies(simt):
     out = np.zeros(256, np.float32)
     text = """
-    __simt_vf__ inline void add(__ubuf__ float* t, float v) { t[threadIdx.x] = t[threadIdx.x] * 2 + v; }
+    __simt_vf__ inline void add(__ubuf__ float* t, float v) {
+        t[threadIdx.x] = t[threadIdx.x] * 2 + v;
+    }
     __global__ __vector__ void kernel(__gm__ float* p) {
         __ubuf__ float tile[256];
         asc_copy_gm2ub(tile, p, 1024);

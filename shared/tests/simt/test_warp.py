@@ -44,7 +44,9 @@ def test_shuffles(simt, mode, kind, width, operand):
 def test_reductions(simt, mode, dtype, name):
     data = np.random.default_rng(2).integers(0, 1000, THREADS).astype(dtype)
     out = np.zeros_like(data)
-    simt.run(f"p1[threadIdx.x] = asc_reduce_{name}(p0[threadIdx.x]);", THREADS, data, out, mode=mode)
+    simt.run(
+        f"p1[threadIdx.x] = asc_reduce_{name}(p0[threadIdx.x]);", THREADS, data, out, mode=mode
+    )
     reduce = {"add": np.sum, "max": np.max, "min": np.min}[name]
     assert (out == reduce(data.reshape(-1, 32), axis=1)[WARP]).all()
 

@@ -6,7 +6,7 @@ Importing this package touches no device and runs no compiler (architecture.md s
 from __future__ import annotations
 
 from deep_gemm import _environment, epilogue, errors, locality_domain
-from deep_gemm._shared.emulator import EmulatorOptions, emulator, last_profile
+from deep_gemm._shared.emulator import EmulatorOptions, emulator
 from deep_gemm._version import __version__
 from deep_gemm.apis.config import (
     get_deterministic_algorithms,
@@ -19,6 +19,16 @@ from deep_gemm.apis.config import (
     set_npu_arch,
     set_num_sms,
     use_deterministic_algorithms,
+)
+from deep_gemm.apis.fp8_gemm import (
+    fp8_fp4_gemm_nn,
+    fp8_fp4_gemm_nt,
+    fp8_fp4_gemm_tn,
+    fp8_fp4_gemm_tt,
+    fp8_gemm_nn,
+    fp8_gemm_nt,
+    fp8_gemm_tn,
+    fp8_gemm_tt,
 )
 from deep_gemm.apis.gemm import bf16_gemm_nn, bf16_gemm_nt, bf16_gemm_tn, bf16_gemm_tt
 from deep_gemm.apis.reference import (
@@ -47,6 +57,8 @@ ASCEND_HOME = _environment.ascend_home()
 __all__ = [
     # Dense GEMM
     "bf16_gemm_nt", "bf16_gemm_nn", "bf16_gemm_tn", "bf16_gemm_tt", "epilogue",
+    "fp8_fp4_gemm_nt", "fp8_fp4_gemm_nn", "fp8_fp4_gemm_tn", "fp8_fp4_gemm_tt",
+    "fp8_gemm_nt", "fp8_gemm_nn", "fp8_gemm_tn", "fp8_gemm_tt",
     # Reference names
     "aclnn_bf16_gemm_nt", "aclnn_bf16_gemm_nn", "aclnn_bf16_gemm_tn", "aclnn_bf16_gemm_tt",
     "cublaslt_gemm_nt", "cublaslt_gemm_nn", "cublaslt_gemm_tn", "cublaslt_gemm_tt",
@@ -56,7 +68,7 @@ __all__ = [
     "set_mk_alignment_for_contiguous_layout", "get_mk_alignment_for_contiguous_layout",
     "get_theoretical_mk_alignment_for_contiguous_layout",
     # Emulator
-    "emulator", "EmulatorOptions", "last_profile",
+    "emulator", "EmulatorOptions",
     # Locality
     "locality_domain", "get_num_locality_domains", "is_localization_available", "localize",
     "is_localized", "destroy_localizer",

@@ -1,11 +1,12 @@
-"""Everything a BF16 GEMM demands of its arguments (deep_gemm.md sections 1.2 and 1.3).
+"""What every GEMM demands of its arguments, and all of BF16 (deep_gemm.md sections 1.2 and 1.3).
 
 All checks run before anything is compiled, copied or written: a call that raises leaves D alone.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import torch
@@ -21,7 +22,10 @@ from deep_gemm._shapes import (
     span_bytes,
 )
 from deep_gemm.errors import DeepGemmTypeError, DeepGemmValueError
-from deep_gemm.heuristics.records import EpilogueType
+from deep_gemm.heuristics.records import DType, EpilogueType
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 # Axes of the arguments as passed, by suffix
 AXES_A = {"nt": "mk", "nn": "mk", "tn": "km", "tt": "km"}
@@ -38,21 +42,26 @@ class GemmProblem(NamedTuple):
     a: Matrix
     b: Matrix
     d: Matrix
+    dtype: DType = DType.BF16  # of A and B
+    stride_sfa: int = 0  # int16 elements between two scale pairs along K
+    stride_sfb: int = 0
 
 
-def check_tensor_types(a: object, b: object, d: object, c: object) -> None:
-    """A, B, D (and C when given) must be dense torch tensors."""
-    for name, value in (("a", a), ("b", b), ("d", d), ("c", c)):
-        if value is None and name == "c":
-            continue
+class Scales(NamedTuple):
+    """Scale factors of A and B, and whether fp32 ones may be converted."""
+
+    sfa: torch.Tensor
+    sfb: torch.Tensor
+    ue8m0_cast: bool
+
+
+def check_tensors(tensors: Mapping[str, object], c: object) -> None:
+    """All (C when given) must be dense torch tensors."""
+    for name, value in (*tensors.items(), *([("c", c)] if c is not None else [])):
         if not isinstance(value, torch.Tensor):
-            hint = (
-                "; (data, scale factors) pairs belong to the fp8 functions"
-                if isinstance(value, tuple)
-                else "; convert it, for example with torch.as_tensor(...)"
-            )
             raise DeepGemmTypeError(
-                f"{name} must be a torch.Tensor, got {type(value).__name__}{hint}"
+                f"{name} must be a torch.Tensor, got {type(value).__name__}; "
+                + _tensor_hint(name, value)
             )
         if value.layout is not torch.strided:
             raise DeepGemmTypeError(
@@ -60,47 +69,57 @@ def check_tensor_types(a: object, b: object, d: object, c: object) -> None:
             )
 
 
+def _tensor_hint(name: str, value: object) -> str:
+    if not isinstance(value, tuple):
+        return "convert it, for example with torch.as_tensor(...)"
+    if name == "d":
+        return "a result as a (data, scale factors) pair is not there yet"
+    return "(data, scale factors) pairs belong to the fp8 functions"
+
+
 def check_dtypes(a: torch.Tensor, b: torch.Tensor, d: torch.Tensor, c: torch.Tensor | None) -> None:
-    """A and B bf16, D bf16 or fp32, C like D."""
+    """A and B bf16, D and C as `check_output_dtypes` says."""
     if a.dtype is not torch.bfloat16 or b.dtype is not torch.bfloat16:
         raise DeepGemmTypeError(
-            f"Unsupported operand dtypes: a is {_short(a.dtype)}, b is {_short(b.dtype)}; "
-            "allowed: bfloat16 for both; cast with .to(torch.bfloat16)"
+            f"Unsupported operand dtypes: a is {short_dtype(a.dtype)}, "
+            f"b is {short_dtype(b.dtype)}; allowed: bfloat16 for both; "
+            "cast with .to(torch.bfloat16)"
         )
+    check_output_dtypes(d, c)
+
+
+def check_output_dtypes(d: torch.Tensor, c: torch.Tensor | None) -> None:
+    """D bf16 or fp32, C like D."""
     if d.dtype not in (torch.bfloat16, torch.float32):
         raise DeepGemmTypeError(
-            f"d is {_short(d.dtype)}; allowed: bfloat16 or float32; "
+            f"d is {short_dtype(d.dtype)}; allowed: bfloat16 or float32; "
             "allocate d with dtype=torch.bfloat16 or torch.float32"
         )
     if c is not None and c.dtype is not d.dtype:
         raise DeepGemmTypeError(
-            f"c is {_short(c.dtype)} but d is {_short(d.dtype)}; allowed: equal dtypes; "
+            f"c is {short_dtype(c.dtype)} but d is {short_dtype(d.dtype)}; allowed: equal dtypes; "
             f"pass c.to({d.dtype})"
         )
 
 
 def check_devices(
-    a: torch.Tensor,
-    b: torch.Tensor,
-    d: torch.Tensor,
-    c: torch.Tensor | None,
-    *,
-    dry_run: bool,
+    tensors: Mapping[str, torch.Tensor], c: torch.Tensor | None, *, dry_run: bool
 ) -> None:
     """One device for all: cpu, npu, or meta inside a dry run."""
-    named = [("a", a), ("b", b), ("d", d)] + ([("c", c)] if c is not None else [])
+    named = [*tensors.items(), *([("c", c)] if c is not None else [])]
     if len({tensor.device for _, tensor in named}) > 1:
         where = ", ".join(f"{name} on {tensor.device}" for name, tensor in named)
         raise DeepGemmValueError(
             f"tensors on several devices: {where}; allowed: one device for all; "
-            f"move them with .to({str(d.device)!r})"
+            f"move them with .to({str(tensors['d'].device)!r})"
         )
-    kind = a.device.type
+    device = named[0][1].device
+    kind = device.type
     allowed = ("cpu", *NPU_DEVICE_TYPES, *(("meta",) if dry_run else ()))
     if kind not in allowed:
         extra = "; meta tensors are for set_dry_run(True) only" if kind == "meta" else ""
         raise DeepGemmValueError(
-            f"tensors on device {a.device}; allowed: cpu (emulated Ascend 950) or npu{extra}; "
+            f"tensors on device {device}; allowed: cpu (emulated Ascend 950) or npu{extra}; "
             "move them with .to('cpu') or .to('npu')"
         )
 
@@ -120,9 +139,10 @@ def check_gemm(
         DeepGemmTypeError: not a dense tensor, or a dtype that is not allowed.
         DeepGemmValueError: shape, stride, size or device is not allowed.
     """
-    check_tensor_types(a, b, d, c)
+    tensors = {"a": a, "b": b, "d": d}
+    check_tensors(tensors, c)
     check_dtypes(a, b, d, c)
-    check_devices(a, b, d, c, dry_run=dry_run)
+    check_devices(tensors, c, dry_run=dry_run)
     arguments = [
         NamedTensor("a", a, AXES_A[suffix]),
         NamedTensor("b", b, AXES_B[suffix]),
@@ -145,18 +165,11 @@ def check_gemm(
     return problem
 
 
-class Extent(NamedTuple):
-    """Addresses a tensor touches, relative to its data pointer."""
-
-    name: str
-    span: int  # bytes
-
-
-def extent_of(name: str, tensor: torch.Tensor) -> Extent:
-    """Byte span of a 2-D tensor."""
+def extent_of(tensor: torch.Tensor) -> int:
+    """Bytes from the first to the end of the last element of a 2-D tensor."""
     rows, cols = tensor.shape
     strides = (tensor.stride(0), tensor.stride(1))
-    return Extent(name, span_bytes((rows, cols), strides, tensor.element_size()))
+    return span_bytes((rows, cols), strides, tensor.element_size())
 
 
 def check_alias(d: torch.Tensor, other: torch.Tensor, name: str) -> None:
@@ -200,6 +213,19 @@ def _address_view(tensor: torch.Tensor) -> np.ndarray[tuple[int, ...], np.dtype[
     return np.asarray(_AddressView(tensor))
 
 
+def call_options(
+    compiled_dims: object, alpha: object, epilogue: object
+) -> tuple[str, EpilogueType, float]:
+    """(compiled dims, epilogue, factor) of a call, checked; cheap when they are the usual ones."""
+    if alpha is None and epilogue is None:
+        kind, factor = EpilogueType.IDENTITY, 1.0
+    else:
+        kind, factor = check_epilogue(alpha, epilogue)
+    if type(compiled_dims) is str:
+        return _known_dims(compiled_dims), kind, factor
+    return check_compiled_dims(compiled_dims), kind, factor
+
+
 def check_compiled_dims(compiled_dims: object) -> str:
     """A subset of "mnk" in any order; returned in that order."""
     if not isinstance(compiled_dims, str):
@@ -213,6 +239,9 @@ def check_compiled_dims(compiled_dims: object) -> str:
             "for example 'nk' or ''"
         )
     return "".join(axis for axis in "mnk" if axis in compiled_dims)
+
+
+_known_dims = lru_cache(maxsize=64, typed=True)(check_compiled_dims)
 
 
 def check_epilogue(alpha: object, epilogue: object) -> tuple[EpilogueType, float]:
@@ -230,9 +259,11 @@ def check_epilogue(alpha: object, epilogue: object) -> tuple[EpilogueType, float
         return EpilogueType.ALPHA, epilogue.alpha
     raise DeepGemmTypeError(
         f"epilogue is {type(epilogue).__name__}; "
-        "allowed: deep_gemm.epilogue.Identity() or deep_gemm.epilogue.Alpha(alpha)"
+        "allowed: deep_gemm.epilogue.Identity() or deep_gemm.epilogue.Alpha(alpha); "
+        "FP8Quantization is not there yet"
     )
 
 
-def _short(dtype: torch.dtype) -> str:
+def short_dtype(dtype: torch.dtype) -> str:
+    """Name of a dtype without "torch."."""
     return str(dtype).removeprefix("torch.")

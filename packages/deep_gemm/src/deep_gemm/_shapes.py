@@ -29,20 +29,34 @@ class NamedTensor(NamedTuple):
     name: str
     tensor: torch.Tensor
     axes: str  # e.g. "mk"
+    packed: str = ""  # axis that holds two elements a byte
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Sizes in elements."""
+        sizes = zip(self.axes, self.tensor.shape, strict=True)
+        return tuple(int(size) * (2 if axis == self.packed else 1) for axis, size in sizes)
 
 
-def solve_dims(arguments: list[NamedTensor]) -> dict[str, int]:
-    """Sizes of the named dimensions; every tensor must agree on them."""
-    seen: dict[str, tuple[int, int]] = {}
-    for index, (name, tensor, axes) in enumerate(arguments):
+def check_ranks(arguments: list[NamedTensor]) -> None:
+    """Every tensor has the dimensions its axes say."""
+    for index, argument in enumerate(arguments):
+        name, tensor, axes = argument[:3]
         if tensor.dim() != len(axes):
             raise DeepGemmValueError(
                 f"Shape mismatch: tensor #{index}, {name}: got {tuple(tensor.shape)} with "
                 f"{tensor.dim()} dimensions; allowed: 2-D [{', '.join(axes)}]; "
                 f"pass one matrix, for example {name}[0] or {name}.reshape(...)"
             )
-        for axis, size in zip(axes, tensor.shape, strict=True):
-            _agree(seen, axis, index, int(size), arguments)
+
+
+def solve_dims(arguments: list[NamedTensor]) -> dict[str, int]:
+    """Sizes of the named dimensions; every tensor must agree on them."""
+    check_ranks(arguments)
+    seen: dict[str, tuple[int, int]] = {}
+    for index, argument in enumerate(arguments):
+        for axis, size in zip(argument.axes, argument.shape, strict=True):
+            _agree(seen, axis, index, size, arguments)
     return {axis: size for axis, (_, size) in seen.items()}
 
 
@@ -69,12 +83,13 @@ def _agree(
 
 
 def _shape_text(argument: NamedTensor) -> str:
-    return f"{argument.name} [{', '.join(argument.axes)}] = {tuple(argument.tensor.shape)}"
+    packed = f", packed along {argument.packed}" if argument.packed else ""
+    return f"{argument.name} [{', '.join(argument.axes)}] = {argument.shape}{packed}"
 
 
 def operand_matrix(argument: NamedTensor, row_axis: str) -> Matrix:
     """A or B as [MN, K]; a dimension of size 1 never decides against a layout."""
-    name, tensor, axes = argument
+    name, tensor, axes = argument[:3]
     row = axes.index(row_axis)
     rows, cols = int(tensor.shape[row]), int(tensor.shape[1 - row])
     row_stride, col_stride = tensor.stride(row), tensor.stride(1 - row)
@@ -93,7 +108,7 @@ def operand_matrix(argument: NamedTensor, row_axis: str) -> Matrix:
 
 
 def _by_strides(argument: NamedTensor, matrix: Matrix, row_stride: int, col_stride: int) -> Matrix:
-    name, tensor, axes = argument
+    name, tensor, axes = argument[:3]
     strides = tuple(tensor.stride())
     if row_stride == 1 and col_stride == 1:
         raise DeepGemmValueError(

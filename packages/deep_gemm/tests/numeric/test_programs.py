@@ -50,3 +50,14 @@ def test_gemm_benchmark_at_smoke_size(tmp_path: Path) -> None:
     assert header.startswith("shape,variant,ms,gflops")
     assert len(rows) == 4
     assert all("bench_bf16_gemm.py --rounds 1" in row for row in rows)
+
+
+@pytest.mark.bench
+def test_mx_benchmark_at_smoke_size(tmp_path: Path) -> None:
+    path = tmp_path / "rows.csv"
+    program = str(ROOT / "benchmarks" / "bench_mx_gemm.py")
+    run(program, "--rounds", "1", "--smoke", "--csv", str(path))
+    header, *rows = path.read_text().splitlines()
+    assert header.startswith("shape,variant,ms,gflops")
+    assert len(rows) == 6
+    assert all("bench_mx_gemm.py --rounds 1" in row for row in rows)

@@ -12,6 +12,7 @@ BLOCKS, THREADS = 8, 256
 @deep_jit.tilelang
 @tilelang.jit(target="ascend")
 def histogram(values, counts):
+    """Adds to `counts` how often each value 0 to 255 occurs in `values`."""
     N = T.const("N")
     values: T.Tensor((N,), T.int32)
     counts: T.Tensor((256,), T.int32)

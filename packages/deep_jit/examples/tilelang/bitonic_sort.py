@@ -13,6 +13,7 @@ LEVELS = 8  # 2 ** LEVELS == N
 @deep_jit.tilelang
 @tilelang.jit(target="ascend")
 def sort_rows(x):
+    """Returns the rows of `x`, each in ascending order."""
     M = T.const("M")
     x: T.Tensor((M, N), T.float32)
     y = T.empty((M, N), T.float32)

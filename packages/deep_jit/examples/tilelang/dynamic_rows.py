@@ -12,6 +12,7 @@ ROWS = 8
 @deep_jit.tilelang
 @tilelang.jit(target="ascend")
 def scale_rows(x, factor, bias: T.float32):
+    """Returns x * factor + bias, with a factor per row."""
     rows = T.dynamic("rows")
     N = T.const("N")
     x: T.Tensor((rows, N), T.float32)

@@ -12,6 +12,7 @@ ROWS, GROUP, LARGEST = 32, 128, 448.0
 @deep_jit.tilelang
 @tilelang.jit(target="ascend")
 def quantize(x):
+    """Returns fp8 codes and the scale of each row."""
     M = T.const("M")
     x: T.Tensor((M, GROUP), T.float32)
     codes = T.empty((M, GROUP), T.float8_e4m3fn)
@@ -40,6 +41,7 @@ def quantize(x):
 @deep_jit.tilelang
 @tilelang.jit(target="ascend")
 def dequantize(codes, scales):
+    """Returns the numbers of codes and scales."""
     M = T.const("M")
     codes: T.Tensor((M, GROUP), T.float8_e4m3fn)
     scales: T.Tensor((M,), T.float32)

@@ -12,6 +12,7 @@ ROWS = 16
 @deep_jit.tilelang
 @tilelang.jit(target="ascend")
 def permute(x, index, z):
+    """Returns x[index], and writes z[index] = x."""
     M, N = T.const("M, N")
     x: T.Tensor((M, N), T.float16)
     index: T.Tensor((M,), T.int32)

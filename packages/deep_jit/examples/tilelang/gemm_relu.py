@@ -12,6 +12,7 @@ BLOCKS = 4
 @deep_jit.tilelang
 @tilelang.jit(target="ascend")
 def gemm_relu(A, B, block_M: int = 128, block_N: int = 128, block_K: int = 64):
+    """Returns relu(A @ B.T) in fp32."""
     M, N, K = T.const("M, N, K")
     A: T.Tensor((M, K), T.bfloat16)
     B: T.Tensor((N, K), T.bfloat16)

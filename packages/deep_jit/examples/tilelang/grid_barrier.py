@@ -10,10 +10,9 @@ BLOCKS, N = 16, 256
 
 
 @deep_jit.tilelang
-@tilelang.jit(
-    target="ascend", pass_configs={tilelang.PassConfigKey.TL_ENABLE_AUTO_SCHEDULE: False}
-)
+@tilelang.jit(target="ascend", pass_configs={tilelang.PassConfigKey.TL_ENABLE_AUTO_SCHEDULE: False})
 def sum_of_all(x, parts):
+    """Returns the sum of 2 * x over all blocks, in every row."""
     x: T.Tensor((BLOCKS, N), T.float32)
     parts: T.Tensor((BLOCKS, N), T.float32)
     y = T.empty((BLOCKS, N), T.float32)

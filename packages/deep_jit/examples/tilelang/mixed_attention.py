@@ -15,11 +15,12 @@ D, TILE, KEYS = 64, 64, 128
 @deep_jit.tilelang
 @tilelang.jit(target="ascend")
 def attention(Q, K, Vt):
+    """Returns softmax(Q @ K.T / 8) @ V; `Vt` is V transposed."""
     M = T.const("M")
     Q: T.Tensor((M, D), T.bfloat16)
     K: T.Tensor((KEYS, D), T.bfloat16)
     Vt: T.Tensor((D, KEYS), T.bfloat16)
-    O = T.empty((M, D), T.float32)
+    out = T.empty((M, D), T.float32)
     with T.Kernel(M // TILE) as bx:
         q = T.alloc_l1((TILE, D), T.bfloat16)
         k = T.alloc_l1((KEYS, D), T.bfloat16)
@@ -49,8 +50,8 @@ def attention(Q, K, Vt):
         T.dual_copy(p_ub, p_l1)
         T.gemm(p_l1, v, o, transpose_B=True, clear_accum=True)
         T.dual_copy(o, o_ub)
-        T.dual_copy(o_ub, O[bx * TILE : (bx + 1) * TILE, 0:D])
-    return O
+        T.dual_copy(o_ub, out[bx * TILE : (bx + 1) * TILE, 0:D])
+    return out
 
 
 def main() -> None:

@@ -12,6 +12,7 @@ BLOCKS, ROWS, THREADS = 8, 4, 128
 @deep_jit.tilelang
 @tilelang.jit(target="ascend")
 def rms_norm(x, weight):
+    """Returns x / rms(x) * weight, row by row."""
     M, N = T.const("M, N")
     x: T.Tensor((M, N), T.bfloat16)
     weight: T.Tensor((N,), T.float32)

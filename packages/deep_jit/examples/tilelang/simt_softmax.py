@@ -12,6 +12,7 @@ ROWS = 4
 @deep_jit.tilelang
 @tilelang.jit(target="ascend")
 def softmax(x):
+    """Returns the softmax of each row."""
     M, N = T.const("M, N")
     x: T.Tensor((M, N), T.float32)
     y = T.empty((M, N), T.float32)

@@ -1,4 +1,4 @@
-"""A running sum over blocks: each block polls a flag in global memory that its left neighbour sets."""
+"""A running sum over blocks: each polls a flag in global memory that its left neighbour sets."""
 
 import tilelang
 import tilelang.ascend.language as T
@@ -12,6 +12,7 @@ THREADS = 128
 @deep_jit.tilelang
 @tilelang.jit(target="ascend")
 def chained_sum(x, carry, flag):
+    """Writes the sums of the first 1, 2, ... blocks of `x` behind `carry[0]`."""
     N = T.const("N")
     BLOCKS = N // THREADS
     x: T.Tensor((N,), T.float32)

@@ -12,6 +12,7 @@ EXPERTS, K, ROWS, THREADS = 256, 8, 8, 128
 @deep_jit.tilelang
 @tilelang.jit(target="ascend")
 def top_k(scores):
+    """Returns the largest scores of each token and their experts."""
     M = T.const("M")
     scores: T.Tensor((M, EXPERTS), T.float32)
     values = T.empty((M, K), T.float32)

@@ -12,6 +12,7 @@ THREADS = 256
 @deep_jit.tilelang
 @tilelang.jit(target="ascend")
 def warp_scan(x):
+    """Returns the running sums of each group of 32 values."""
     N = T.const("N")
     x: T.Tensor((N,), T.float32)
     y = T.empty((N,), T.float32)

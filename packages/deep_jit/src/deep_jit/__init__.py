@@ -136,10 +136,7 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module
 
-    if name in _TILELANG:
-        part = "jit.tilelang"
-    else:
-        part = "emulator" if name in _EMULATOR else "jit"
+    part = "jit.tilelang" if name in _TILELANG else "emulator" if name in _EMULATOR else "jit"
     module = import_module(f"{_shared.__name__}.{part}")
     value = module.TileLangBridge() if name == "tilelang" else getattr(module, name)
     globals()[name] = value

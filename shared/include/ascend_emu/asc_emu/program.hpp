@@ -14,6 +14,7 @@
 
 #include "asc_emu/core_api.h"
 #include "asc_emu/host_state.hpp"
+#include "asc_emu/insn/simt.hpp"
 
 namespace asc_emu::program {
 
@@ -24,6 +25,8 @@ struct Config {
     int64_t num_blocks;
     int64_t ub_bytes;
     void* stream;
+    dim3 grid{0};  // of a SIMT kernel, else x = 0
+    dim3 threads{0};
 };
 
 // The second value may be nullptr: no dynamic UB.
@@ -34,6 +37,16 @@ Config config(Blocks num_blocks, Bytes ub_bytes, void* stream = nullptr) {
     } else {
         return {static_cast<int64_t>(num_blocks), static_cast<int64_t>(ub_bytes), stream};
     }
+}
+
+// SIMT kernels: blocks and threads of a block in up to three dimensions.
+inline Config config(dim3 grid, dim3 threads, int64_t ub_bytes, void* stream = nullptr) {
+    return {static_cast<int64_t>(grid.x) * grid.y * grid.z, ub_bytes, stream, grid, threads};
+}
+template <class Stream>
+    requires std::is_integral_v<Stream>
+Config config(dim3 grid, dim3 threads, int64_t ub_bytes, Stream) {
+    return config(grid, threads, ub_bytes, nullptr);
 }
 
 // The "message" of a JSON report, unescaped as far as a terminal needs it.
@@ -121,20 +134,35 @@ template <class Body, class... Args>
 void launch(const char* name, int num_aic, int num_aiv, Body body, const Config& config,
             Args... args) {
     const auto call = [&] { body(args...); };
-    using Call = decltype(call);
-    // The payload is the address of the call.
-    void (*const thunk)(const void*) = [](const void* payload) {
-        std::remove_reference_t<Call>* stored;
-        std::memcpy(&stored, payload, sizeof(stored));
-        (*stored)();
+    using Call = std::remove_reference_t<decltype(call)>;
+    // The payload is the address of the call; each thread of a SIMT kernel makes it.
+    struct Start {
+        Call* call;
+        dim3 grid, threads;
     };
+    void (*const thunk)(const void*) = [](const void* payload) {
+        const Start* start;
+        std::memcpy(&start, payload, sizeof(start));
+        if (start->threads.x == 0) return (*start->call)();
+        SimtFunction function{};
+        function.threads = start->threads;
+        function.grid = start->grid;
+        std::memcpy(function.inline_arguments, &start->call, sizeof(start->call));
+        function.run = [](const void* arguments) {
+            Call* stored;
+            std::memcpy(&stored, arguments, sizeof(stored));
+            (*stored)();
+        };
+        issue(function);
+    };
+    const Start start{&call, config.grid, config.threads};
     asc_emu_kernel kernel{};
     kernel.name = name;
     kernel.function = reinterpret_cast<const void*>(thunk);
     kernel.thunk = thunk;
     kernel.num_aic = static_cast<uint8_t>(num_aic);
     kernel.num_aiv = static_cast<uint8_t>(num_aiv);
-    const void* payload = &call;
+    const void* payload = &start;
     run(kernel, &payload, config);
 }
 

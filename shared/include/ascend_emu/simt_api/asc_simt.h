@@ -12,6 +12,7 @@
 #include "asc_emu/simt/casts.hpp"
 #include "asc_emu/simt/half.hpp"
 #include "asc_emu/simt/math.hpp"
+#include "asc_emu/simt/min_max.hpp"
 #include "asc_emu/simt/memory.hpp"
 #include "asc_emu/simt/threads.hpp"
 #include "asc_emu/simt/vector_types.hpp"

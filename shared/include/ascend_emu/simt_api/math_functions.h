@@ -2,3 +2,4 @@
 #pragma once
 
 #include "asc_emu/simt/math.hpp"
+#include "asc_emu/simt/min_max.hpp"

@@ -51,7 +51,12 @@ def headers_sha256() -> str:
 def prelude_text() -> str:
     """Returns the text before every kernel: keywords, emulated API, `mad`, the kernel table."""
     include, emulated = include_dirs()
-    fixed = ("c_api/asc_simd.h", "asc_emu/source_pass.hpp", "asc_emu/entry.hpp")
+    fixed = (
+        "c_api/asc_simd.h",
+        "asc_emu/source_pass.hpp",
+        "asc_emu/entry.hpp",
+        "asc_emu/simt/prelude.hpp",
+    )
     names = [name for name in fixed if (emulated / name).is_file()]
     names += sorted(
         path.relative_to(include).as_posix() for path in (include / "mad").glob("*.hpp")

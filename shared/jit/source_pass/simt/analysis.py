@@ -184,6 +184,8 @@ class _Planner:
         return name
 
     def _check_uniform(self, head: tuple[int, int], what: str) -> None:
+        if "[" in self._source.code[head[0] : head[1]]:
+            raise Unsupported(f"a barrier in a {what} that depends on memory")
         for match in _WORD.finditer(self._source.code, *head):
             word = match.group()
             if word not in self._uniform and not _UNIFORM.fullmatch(word):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from dataclasses import dataclass
 
@@ -12,7 +13,9 @@ __all__ = ["Collective", "check_calls", "find_collectives", "is_barrier"]
 
 _BARRIER = re.compile(r"asc_syncthreads\s*\(\s*\)\s*;")
 _REDUCERS = {"SumOp": "Add", "MaxOp": "Max", "MinOp": "Min"}
-_ALL_REDUCE = re.compile(r"tl\s*::\s*AscendAllReduce\s*<(?P<arguments>[^<>;]*)>\s*::\s*run\s*(?=\()")
+_ALL_REDUCE = re.compile(
+    r"tl\s*::\s*AscendAllReduce\s*<(?P<arguments>[^<>;]*)>\s*::\s*run\s*(?=\()"
+)
 _WARP = re.compile(
     r"(?<![\w:])(?P<name>asc_shfl(?:_up|_down|_xor)?|asc_reduce_(?:add|max|min)|asc_ballot|asc_any|"
     r"asc_all|asc_activemask)\s*(?=\()"
@@ -42,7 +45,8 @@ _PLAIN = re.compile(
     r"(?:exp|exp2|exp10|expm1|log|log2|log10|log1p|sqrt|rsqrt|cbrt|rcbrt|pow|fma|fabs|fmax|fmin|"
     r"fmod|floor|ceil|trunc|round|rint|nearbyint|sin|cos|tan|tanh|sinh|cosh|asin|acos|atan|atan2|"
     r"erf|erfc|copysign|ldexp|hypot)f?|"
-    r"h[a-z]\w*|h2[a-z]\w*|make_\w+|__\w+|asc_(?:atomic_\w+|ldc[ag]|stcg|stwt|threadfence\w*)|"
+    r"h2?(?:cos|sin|tan|tanh|exp|exp2|exp10|log|log2|log10|log1p|sqrt|rsqrt|rcp|floor|ceil|rint|"
+    r"round|trunc|abs|atan|erf)|make_\w+|__\w+|asc_(?:atomic_\w+|ldc[ag]|stcg|stwt|threadfence\w*)|"
     r"tl::(?:detail|philox|limits)\w*(?:::\w+)?|"
     r"u?int(?:8|16|32|64)_t|unsigned|int|long|short|char|bool|float|half|bfloat16_t|"
     r"(?:float|fp)[48]_\w+|tl::float_\w+|"
@@ -83,7 +87,7 @@ def find_collectives(source: Source, start: int, end: int) -> list[Collective]:
     found = [_all_reduce(source, match) for match in _ALL_REDUCE.finditer(code, start, end)]
     found += [_warp_call(source, match) for match in _WARP.finditer(code, start, end)]
     found.sort(key=lambda call: call.start)
-    for one, other in zip(found, found[1:], strict=False):
+    for one, other in itertools.pairwise(found):
         if other.start < one.end:
             raise Unsupported("a warp operation inside another")
     rest = _without(code, start, end, found)

@@ -29,7 +29,7 @@ class _Emitter:
         self._lines: list[str] = []
 
     def function(self, name: str, parameters: str) -> str:
-        self._add(f"__attribute__((optimize(\"O3\"))) void {name}({parameters}) {{")
+        self._add(f'__attribute__((optimize("O3"))) void {name}({parameters}) {{')
         self._add(f"const {_NAMESPACE}Threads asc_emu_threads;")
         for variable in self._plan.arrays.values():
             kind = f"{variable.type}{variable.dims}"
@@ -138,7 +138,9 @@ class _Emitter:
         before = self._source.text[: node.start].rstrip().rpartition("\n")[2]
         if _UNROLL.match(before):
             self._add("#pragma GCC unroll 64")
-        self._add(_UNROLL.sub("#pragma GCC unroll 64", self._with_results(node.start, node.end, calls)))
+        self._add(
+            _UNROLL.sub("#pragma GCC unroll 64", self._with_results(node.start, node.end, calls))
+        )
 
     def _with_results(self, start: int, end: int, calls: list[Collective]) -> str:
         pieces = []
@@ -149,4 +151,3 @@ class _Emitter:
             at = call.end
         pieces.append(self._text(at, end))
         return "".join(pieces)
-

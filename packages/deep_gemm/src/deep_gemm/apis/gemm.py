@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import TYPE_CHECKING, SupportsFloat
 
-from deep_gemm._checks import check_compiled_dims, check_epilogue
+from deep_gemm._checks import call_options
 from deep_gemm.apis.plans import Call, run
-from deep_gemm.heuristics.records import EpilogueType
 
 if TYPE_CHECKING:
     import torch
@@ -15,8 +13,6 @@ if TYPE_CHECKING:
     from deep_gemm.epilogue import Epilogue
 
 __all__ = ["bf16_gemm_nn", "bf16_gemm_nt", "bf16_gemm_tn", "bf16_gemm_tt"]
-
-_checked_dims = lru_cache(maxsize=64, typed=True)(check_compiled_dims)
 
 
 def _gemm(
@@ -29,15 +25,7 @@ def _gemm(
     alpha: SupportsFloat | None,
     epilogue: Epilogue | None,
 ) -> None:
-    if alpha is None and epilogue is None:
-        kind, factor = EpilogueType.IDENTITY, 1.0
-    else:
-        kind, factor = check_epilogue(alpha, epilogue)
-    dims = (
-        _checked_dims(compiled_dims)
-        if type(compiled_dims) is str
-        else check_compiled_dims(compiled_dims)
-    )
+    dims, kind, factor = call_options(compiled_dims, alpha, epilogue)
     run(Call(suffix, a, b, d, c, dims, kind, factor))
 
 

@@ -11,11 +11,13 @@ import torch
 from deep_gemm import _jit, _settings
 from deep_gemm._checks import (
     GemmProblem,
+    Scales,
     check_alias,
     check_gemm,
     check_same_view,
     extent_of,
 )
+from deep_gemm._mx_checks import check_mx_gemm
 from deep_gemm._shared.jit.dry_run import is_dry_run
 from deep_gemm.errors import DeepGemmValueError
 from deep_gemm.heuristics import choose_config
@@ -25,7 +27,7 @@ from deep_gemm.heuristics.records import (
     GemmConfig,
     GemmDesc,
 )
-from deep_gemm.kernels import bf16_gemm
+from deep_gemm.kernels import bf16_gemm, fp8_gemm
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -51,6 +53,17 @@ class Call(NamedTuple):
     compiled_dims: str
     epilogue: EpilogueType
     alpha: float
+    scales: Scales | None = None  # of FP8 and FP4 operands
+
+    def tensors(self) -> tuple[torch.Tensor, ...]:
+        """In the order of the kernel's pointers; the result is the last."""
+        if self.scales is None:
+            return (self.a, self.b, self.d)
+        return (self.a, self.b, self.scales.sfa, self.scales.sfb, self.d)
+
+    def names(self) -> tuple[str, ...]:
+        """Names of `tensors()`."""
+        return ("a", "b", "d") if self.scales is None else ("a", "b", "sfa", "sfb", "d")
 
 
 class Plan:
@@ -61,22 +74,20 @@ class Plan:
         "copy_c",
         "desc",
         "launch",
+        "names",
         "problem",
-        "span_a",
-        "span_b",
         "span_c",
-        "span_d",
+        "spans",
     )
 
     def __init__(self, call: Call, problem: GemmProblem, copy_c: bool) -> None:
         self.problem = problem
         self.copy_c = copy_c
-        self.span_a = extent_of("a", call.a).span
-        self.span_b = extent_of("b", call.b).span
-        self.span_d = extent_of("d", call.d).span
-        self.span_c = extent_of("c", call.c).span if call.c is not None else 0
+        self.names = call.names()
+        self.spans = tuple(extent_of(tensor) for tensor in call.tensors())
+        self.span_c = extent_of(call.c) if call.c is not None else 0
         self.desc: GemmDesc | None = None
-        self.args: bf16_gemm.LaunchArgs | None = None
+        self.args: bf16_gemm.LaunchArgs | fp8_gemm.LaunchArgs | None = None
         self.launch: _jit.Launch | None = None
 
 
@@ -92,7 +103,7 @@ def run(call: Call) -> None:
         key = _key(call, settings)
     except (AttributeError, RuntimeError, TypeError):
         # Not a dense tensor: let the checks say so
-        check_gemm(*call[:5], dry_run=is_dry_run())
+        check(call, dry_run=is_dry_run())
         raise
     plan = _plans.get(key)
     if is_dry_run():
@@ -108,44 +119,73 @@ def run(call: Call) -> None:
 
 
 def _key(call: Call, settings: _settings.Settings) -> Hashable:
-    suffix, a, b, d, c, compiled_dims, epilogue, _ = call
-    like_c = None
+    suffix, a, b, d, c, compiled_dims, epilogue, _, scales = call
+    like_c = like_scales = None
     if c is not None:
         like_c = (_is_in_place(c, d), c.shape, c.stride(), c.dtype, c.device)
+    if scales is not None:
+        sfa, sfb, cast = scales
+        like_scales = (
+            cast, sfa.shape, sfa.stride(), sfa.dtype, sfa.device,
+            sfb.shape, sfb.stride(), sfb.dtype, sfb.device,
+        )  # fmt: skip
     return (
         suffix, compiled_dims, epilogue is EpilogueType.ALPHA, settings, _jit.build_token(),
         a.shape, a.stride(), a.dtype, a.device,
         b.shape, b.stride(), b.dtype, b.device,
         d.shape, d.stride(), d.dtype, d.device,
-        d.data_ptr() % STORE_ALIGNMENT == 0, like_c,
+        d.data_ptr() % STORE_ALIGNMENT == 0, like_c, like_scales,
     )  # fmt: skip
+
+
+def check(call: Call, *, dry_run: bool) -> GemmProblem:
+    """Checks a call by everything but its data pointers."""
+    suffix, a, b, d, c = call[:5]
+    if call.scales is None:
+        return check_gemm(suffix, a, b, d, c, dry_run=dry_run)
+    return check_mx_gemm(suffix, a, b, d, c, call.scales, dry_run=dry_run)
 
 
 def _build(call: Call, settings: _settings.Settings, *, dry_run: bool) -> Plan:
     """Checks, describes, configures, compiles and loads."""
-    _, a, b, d, c, _, _, _ = call
-    problem = check_gemm(call.suffix, a, b, d, c, dry_run=dry_run)
+    a, d, c = call.a, call.d, call.c
+    problem = check(call, dry_run=dry_run)
     in_place = c is not None and _is_in_place(c, d)
     if in_place and c is not None:
         check_same_view(d, c)
     plan = Plan(call, problem, copy_c=c is not None and not in_place)
     if a.device.type != "meta":
-        _check_aliases(plan, call)
+        _check_aliases(plan, call, _pointers(call))
     if problem.m == 0 or problem.n == 0 or problem.k == 0:
         return plan
     runtime = _jit.runtime_for(a.device)
     plan.desc = describe(call, problem, _num_cores(runtime, settings))
     config = choose_config(plan.desc)
     _print_config(plan.desc, config)
-    source = bf16_gemm.kernel_source(plan.desc, config)
+    unit, source = _kernel_text(plan.desc, config)
     options = {"arch": settings.npu_arch} if settings.npu_arch else None
     if dry_run:
-        runtime.compile_without_load(bf16_gemm.UNIT_NAME, source, options)
+        runtime.compile_without_load(unit, source, options)
         return plan
-    kernel = runtime.compile(bf16_gemm.UNIT_NAME, source, options)
+    kernel = runtime.compile(unit, source, options)
     plan.launch = _jit.bind(runtime, kernel, config.launch.num_blocks)
-    plan.args = bf16_gemm.LaunchArgs(plan.desc)
+    plan.args = _launch_args(plan.desc, problem)
     return plan
+
+
+def _kernel_text(desc: GemmDesc, config: GemmConfig) -> tuple[str, str]:
+    """(name, text) of the unit to compile."""
+    if desc.has_sf:
+        return fp8_gemm.unit_name(desc), fp8_gemm.kernel_source(desc, config)
+    return bf16_gemm.UNIT_NAME, bf16_gemm.kernel_source(desc, config)
+
+
+def _launch_args(
+    desc: GemmDesc, problem: GemmProblem
+) -> bf16_gemm.LaunchArgs | fp8_gemm.LaunchArgs:
+    if desc.has_sf:
+        return fp8_gemm.LaunchArgs(desc, problem.stride_sfa, problem.stride_sfb)
+    return bf16_gemm.LaunchArgs(desc)
 
 
 def _is_in_place(c: torch.Tensor, d: torch.Tensor) -> bool:
@@ -160,7 +200,7 @@ def describe(call: Call, problem: GemmProblem, num_cores: int) -> GemmDesc:
         m=problem.m,
         n=problem.n,
         k=problem.k,
-        dtype=DType.BF16,
+        dtype=problem.dtype,
         cd_dtype=DType.BF16 if call.d.dtype is torch.bfloat16 else DType.FP32,
         major_a=problem.a.major,
         major_b=problem.b.major,
@@ -194,16 +234,18 @@ def _print_config(desc: GemmDesc, config: GemmConfig) -> None:
         sys.stderr.write(f"{line}\n")
 
 
-def _check_aliases(plan: Plan, call: Call) -> None:
-    """D must share no element with A, B, or a C that is not D; cheap unless ranges touch."""
-    d_begin = call.d.data_ptr()
-    d_end = d_begin + plan.span_d
-    a_begin = call.a.data_ptr()
-    if a_begin < d_end and d_begin < a_begin + plan.span_a:
-        check_alias(call.d, call.a, "a")
-    b_begin = call.b.data_ptr()
-    if b_begin < d_end and d_begin < b_begin + plan.span_b:
-        check_alias(call.d, call.b, "b")
+def _pointers(call: Call) -> tuple[int, ...]:
+    return tuple([tensor.data_ptr() for tensor in call.tensors()])
+
+
+def _check_aliases(plan: Plan, call: Call, pointers: tuple[int, ...]) -> None:
+    """D must share no element with an input, or a C that is not D; cheap unless ranges touch."""
+    d_begin = pointers[-1]
+    d_end = d_begin + plan.spans[-1]
+    for index in range(len(pointers) - 1):
+        begin = pointers[index]
+        if begin < d_end and d_begin < begin + plan.spans[index]:
+            check_alias(call.d, call.tensors()[index], plan.names[index])
     if plan.copy_c and call.c is not None:
         c_begin = call.c.data_ptr()
         if c_begin < d_end and d_begin < c_begin + plan.span_c:
@@ -212,7 +254,8 @@ def _check_aliases(plan: Plan, call: Call) -> None:
 
 def _execute(plan: Plan, call: Call) -> None:
     """Writes D: launches, or fills when a size is zero."""
-    _check_aliases(plan, call)
+    pointers = _pointers(call)
+    _check_aliases(plan, call, pointers)
     if plan.copy_c and call.c is not None:
         with torch.no_grad():
             call.d.copy_(call.c)
@@ -221,18 +264,17 @@ def _execute(plan: Plan, call: Call) -> None:
             with torch.no_grad():
                 call.d.zero_()
         return
-    payload = plan.args.pack(call.a.data_ptr(), call.b.data_ptr(), call.d.data_ptr(), call.alpha)
-    plan.launch(payload, _ranges(plan, call) if _jit.checks_enabled() else ())
+    payload = plan.args.pack(pointers, call.alpha)
+    plan.launch(payload, _ranges(plan, pointers) if _jit.checks_enabled() else ())
 
 
-def _ranges(plan: Plan, call: Call) -> tuple[GmRange, ...]:
-    """The memory of A, B and D, for the emulator's checkers."""
+def _ranges(plan: Plan, pointers: tuple[int, ...]) -> tuple[GmRange, ...]:
+    """The memory of all operands, for the emulator's checkers; only D may be written."""
     from deep_gemm._shared.emulator.gm_ranges import GmRange
 
-    return (
-        GmRange(call.a.data_ptr(), plan.span_a, True, "a"),
-        GmRange(call.b.data_ptr(), plan.span_b, True, "b"),
-        GmRange(call.d.data_ptr(), plan.span_d, False, "d"),
+    return tuple(
+        GmRange(address, span, name != "d", name)
+        for address, span, name in zip(pointers, plan.spans, plan.names, strict=True)
     )
 
 

@@ -10,8 +10,11 @@ import struct
 from typing import TYPE_CHECKING
 
 from deep_gemm.heuristics.records import DType, EpilogueType
+from deep_gemm.kernels.source import compiled_sizes, instance_source, texts
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from deep_gemm.heuristics.records import GemmConfig, GemmDesc
 
 UNIT_NAME = "bf16_gemm"
@@ -30,23 +33,19 @@ def kernel_name(config: GemmConfig) -> str:
 
 def template_groups(desc: GemmDesc, config: GemmConfig) -> tuple[tuple[str, ...], ...]:
     """Template constants in the order of the device code, one tuple per line."""
-
-    def compiled(axis: str, size: int) -> int:
-        return size if axis in desc.compiled_dims else 0
-
     return (
         # MajorA, MajorB
         (f"mad::Major::{desc.major_a.value}", f"mad::Major::{desc.major_b.value}"),
         # M, N, K; 0 = at run time
-        _texts(compiled("m", desc.m), compiled("n", desc.n), compiled("k", desc.k)),
+        compiled_sizes(desc.m, desc.n, desc.k, desc.compiled_dims),
         # BLOCK_M, BLOCK_N, BLOCK_K
-        _texts(config.block_m, config.block_n, config.block_k),
+        texts(config.block_m, config.block_n, config.block_k),
         # MAD_M, MAD_N, MAD_K
-        _texts(config.mad_m, config.mad_n, config.mad_k),
+        texts(config.mad_m, config.mad_n, config.mad_k),
         # kNumL1Stages, kNumL0Stages, kNumEpilogueStages
-        _texts(config.num_l1_stages, config.num_l0_stages, config.num_epilogue_stages),
+        texts(config.num_l1_stages, config.num_l0_stages, config.num_epilogue_stages),
         # kNumCores
-        _texts(desc.num_cores),
+        texts(desc.num_cores),
         # kLoadHintA, kLoadHintB, kStoreHint
         (
             f"asc_load_l2_cache_mode::{config.hint_a.name}",
@@ -54,31 +53,19 @@ def template_groups(desc: GemmDesc, config: GemmConfig) -> tuple[tuple[str, ...]
             f"asc_store_l2_cache_mode::{config.hint_store.name}",
         ),
         # kAccumulate, kGemmType
-        _texts(desc.acc, f"deep_gemm::GemmType::{desc.gemm_type.value}"),
+        texts(desc.acc, f"deep_gemm::GemmType::{desc.gemm_type.value}"),
         # DType, EpilogueType
         (_DTYPES[desc.cd_dtype], f"deep_gemm::epilogue::{_EPILOGUES[desc.epilogue]}"),
         # kGroupAlignment
-        _texts(GROUP_ALIGNMENT),
+        texts(GROUP_ALIGNMENT),
         # kDirectStore, kResidentA, kResidentB
-        _texts(config.direct_store, config.resident_a, config.resident_b),
+        texts(config.direct_store, config.resident_a, config.resident_b),
     )
 
 
 def kernel_source(desc: GemmDesc, config: GemmConfig) -> str:
-    """Text of the translation unit: one instance of the device template, kept by its address."""
-    groups = template_groups(desc, config)
-    constants = ",\n".join("    " + ", ".join(group) for group in groups)
-    return (
-        f"#include <{HEADER}>\n\n"
-        "[[maybe_unused]] static void* instance() {\n"
-        f"    return reinterpret_cast<void*>(&{kernel_name(config)}<\n"
-        f"{constants}>);\n"
-        "}\n"
-    )
-
-
-def _texts(*values: int | bool | str) -> tuple[str, ...]:
-    return tuple(str(value).lower() if isinstance(value, bool) else str(value) for value in values)
+    """Text of the translation unit: one instance of the device template."""
+    return instance_source(HEADER, kernel_name(config), template_groups(desc, config))
 
 
 class LaunchArgs:
@@ -99,8 +86,9 @@ class LaunchArgs:
         self._stride_b = desc.pitch_b_bytes * 8 // desc.bits
         self._stride_d = desc.pitch_d_bytes * 8 // desc.cd_dtype.bits
 
-    def pack(self, a: int, b: int, d: int, alpha: float) -> bytes:
-        """The payload for these addresses."""
+    def pack(self, pointers: Sequence[int], alpha: float) -> bytes:
+        """The payload for the addresses of a, b, d."""
+        a, b, d = pointers
         desc = self._desc
         return self.FORMAT.pack(
             a, self._stride_a, 0,

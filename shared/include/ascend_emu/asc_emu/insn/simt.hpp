@@ -16,8 +16,8 @@ struct SimtFunction {
     void (*run)(const void* arguments);    // one thread
     void (*lanes)(const void* arguments);  // all threads in one call, or null
     dim3 threads;
-    dim3 grid;                             // x = 0: the launch's number of blocks
-    void* heap;                            // arguments that do not fit below; freed at the end
+    dim3 grid;   // x = 0: the launch's number of blocks
+    void* heap;  // arguments that do not fit below; freed at the end
     alignas(16) std::byte inline_arguments[kInlineBytes];
     const void* arguments() const { return heap ? heap : inline_arguments; }
 };

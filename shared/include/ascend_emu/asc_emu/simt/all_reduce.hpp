@@ -1,5 +1,6 @@
-// TileLang's block-wide reduction on arrays of lanes: the steps of its device template `tl::AscendAllReduce`, in the
-// same order, so that results agree bit by bit with the template run a thread at a time.
+// TileLang's block-wide reduction on arrays of lanes: the steps of its device template
+// `tl::AscendAllReduce`, in the same order, so that results agree bit by bit with the template run
+// a thread at a time.
 #pragma once
 
 #include <limits>
@@ -11,11 +12,17 @@ namespace asc_emu::simt::lanes {
 // The reducers of the template outside the warp reduction of hardware.
 struct Combine {
     template <class T>
-    static T apply(Add, T a, T b) { return static_cast<T>(a + b); }
+    static T apply(Add, T a, T b) {
+        return static_cast<T>(a + b);
+    }
     template <class T>
-    static T apply(Max, T a, T b) { return a > b ? a : b; }
+    static T apply(Max, T a, T b) {
+        return a > b ? a : b;
+    }
     template <class T>
-    static T apply(Min, T a, T b) { return a < b ? a : b; }
+    static T apply(Min, T a, T b) {
+        return a < b ? a : b;
+    }
 };
 
 template <class Operation, int kThreads, int kScale>
@@ -36,9 +43,10 @@ struct AllReduce {
         const uint32_t n = threads.count;
         if constexpr (kThreads > kScale) {
             if constexpr (kThreads <= 32 && is_power(kThreads) && is_power(kScale) && kShuffle<T>) {
-                for (uint32_t first = 0; first < n; first += 32) in_warp<kThreads, kScale>(x + first, n - first);
-            } else if constexpr (kThreads > 32 && is_power(kThreads) && kScale <= 32 && is_power(kScale) &&
-                                 kShuffle<T>) {
+                for (uint32_t first = 0; first < n; first += 32)
+                    in_warp<kThreads, kScale>(x + first, n - first);
+            } else if constexpr (kThreads > 32 && is_power(kThreads) && kScale <= 32 &&
+                                 is_power(kScale) && kShuffle<T>) {
                 across_warps(x, n);
             } else {
                 through_memory(x, n);
@@ -46,20 +54,24 @@ struct AllReduce {
         }
     }
 
-private:
+  private:
     template <class T>
-    static T combine(T a, T b) { return Combine::apply(Operation{}, a, b); }
+    static T combine(T a, T b) {
+        return Combine::apply(Operation{}, a, b);
+    }
 
     template <class T>
     static constexpr T identity() {
-        if constexpr (std::is_same_v<Operation, Add>) return T(0);
+        if constexpr (std::is_same_v<Operation, Add>)
+            return T(0);
         else if constexpr (std::is_same_v<T, float>)
             return std::is_same_v<Operation, Max> ? -std::numeric_limits<float>::infinity()
                                                   : std::numeric_limits<float>::infinity();
         else if constexpr (std::is_same_v<T, int32_t>)
             return std::is_same_v<Operation, Max> ? std::numeric_limits<int32_t>::min()
                                                   : std::numeric_limits<int32_t>::max();
-        else return std::is_same_v<Operation, Max> ? T(0) : static_cast<T>(-1);
+        else
+            return std::is_same_v<Operation, Max> ? T(0) : static_cast<T>(-1);
     }
 
     static uint32_t mask(uint32_t left) { return left >= 32 ? ~0u : (1u << left) - 1; }
@@ -88,14 +100,16 @@ private:
             for (int group = 0; group < 32 / kCount; ++group) {
                 T values[32];
                 for (uint32_t i = 0; i < 32; ++i)
-                    values[i] = i < n && static_cast<int>(i) / kCount == group ? x[i] : identity<T>();
+                    values[i] =
+                        i < n && static_cast<int>(i) / kCount == group ? x[i] : identity<T>();
                 results[group] = reduce_lanes<Operation, T>(values, mask(left));
             }
             for (uint32_t i = 0; i < n; ++i) x[i] = results[i / kCount];
         } else {
             for (int distance = kCount / 2; distance >= kStep; distance /= 2) {
                 T other[32];
-                for (uint32_t i = 0; i < n; ++i) other[i] = (i ^ distance) < n ? x[i ^ distance] : T(0);
+                for (uint32_t i = 0; i < n; ++i)
+                    other[i] = (i ^ distance) < n ? x[i ^ distance] : T(0);
                 for (uint32_t i = 0; i < n; ++i) x[i] = combine(x[i], other[i]);
             }
         }
@@ -104,7 +118,8 @@ private:
     template <class T>
     static void across_warps(T* x, uint32_t n) {
         constexpr int kWarps = kThreads / 32;
-        if (n < static_cast<uint32_t>(kThreads)) asc_emu_fail("a block reduction has fewer threads than it names");
+        if (n < static_cast<uint32_t>(kThreads))
+            asc_emu_fail("a block reduction has fewer threads than it names");
         T shared[2048];
         for (uint32_t first = 0; first < n; first += 32) {
             in_warp<32, kScale>(x + first, n - first);
@@ -119,7 +134,8 @@ private:
         } else {
             for (int i = 0; i < kScale; ++i) {
                 result[i] = identity<T>();
-                for (int w = 0; w < kWarps; ++w) result[i] = combine(result[i], shared[w * kScale + i]);
+                for (int w = 0; w < kWarps; ++w)
+                    result[i] = combine(result[i], shared[w * kScale + i]);
             }
         }
         // NOTE: as in the template, every thread of the block gets the result of the first group.
@@ -136,7 +152,8 @@ private:
         for (uint32_t first = 0; first + kThreads <= n; first += kThreads)
             for (int lane = 0; lane < kScale; ++lane) {
                 T result = x[first + lane];
-                for (int i = kScale; i < kThreads; i += kScale) result = combine(result, x[first + lane + i]);
+                for (int i = kScale; i < kThreads; i += kScale)
+                    result = combine(result, x[first + lane + i]);
                 x[first + lane] = result;
                 for (int i = kScale; i < kThreads; i += kScale) x[first + lane + i] = result;
             }

@@ -1,4 +1,5 @@
-// bfloat16 of SIMT code (ascend_c_vector.md section 14.5): computed in fp32, rounded to nearest even.
+// bfloat16 of SIMT code (ascend_c_vector.md section 14.5): computed in fp32, rounded to nearest
+// even.
 #pragma once
 
 #include "asc_emu/simt/casts.hpp"
@@ -25,14 +26,16 @@ inline bfloat16_t __float2bfloat16(float x) { return bfloat16_t(x); }
 constexpr float __bfloat162float(bfloat16_t x) { return x; }
 
 // Pairs
-#define ASC_EMU_PAIR_CAST(mode, suffix)                                            \
-    inline bfloat16x2_t __float22bfloat162_##mode##suffix(float2 v) {                          \
+#define ASC_EMU_PAIR_CAST(mode, suffix)                                                      \
+    inline bfloat16x2_t __float22bfloat162_##mode##suffix(float2 v) {                        \
         return {__float2bfloat16_##mode##suffix(v.x), __float2bfloat16_##mode##suffix(v.y)}; \
     }
 ASC_EMU_ROUNDED_ALL(ASC_EMU_PAIR_CAST, )
 ASC_EMU_ROUNDED_ALL(ASC_EMU_PAIR_CAST, _sat)
 #undef ASC_EMU_PAIR_CAST
-inline bfloat16x2_t __floats2bfloat162_rn(float x, float y) { return {bfloat16_t(x), bfloat16_t(y)}; }
+inline bfloat16x2_t __floats2bfloat162_rn(float x, float y) {
+    return {bfloat16_t(x), bfloat16_t(y)};
+}
 inline float2 __bfloat1622float2(bfloat16x2_t v) { return {float(v.x), float(v.y)}; }
 inline float __low2float(bfloat16x2_t v) { return v.x; }
 inline float __high2float(bfloat16x2_t v) { return v.y; }
@@ -59,8 +62,8 @@ inline bfloat16_t __hfma(bfloat16_t a, bfloat16_t b, bfloat16_t c) {
     const long double exact = static_cast<long double>(float(a)) * float(b) + float(c);
     return asc_emu::simt::to_float_format<bfloat16_t, asc_emu::simt::Round::rn>(exact, false);
 }
-inline bfloat16_t __hmax(bfloat16_t a, bfloat16_t b) { return max(a, b); }
-inline bfloat16_t __hmin(bfloat16_t a, bfloat16_t b) { return min(a, b); }
+inline bfloat16_t __hmax(bfloat16_t a, bfloat16_t b) { return bfloat16_t(fmaxf(a, b)); }
+inline bfloat16_t __hmin(bfloat16_t a, bfloat16_t b) { return bfloat16_t(fminf(a, b)); }
 inline bool __heq(bfloat16_t a, bfloat16_t b) { return float(a) == float(b); }
 inline bool __hne(bfloat16_t a, bfloat16_t b) { return float(a) != float(b); }
 inline bool __hlt(bfloat16_t a, bfloat16_t b) { return float(a) < float(b); }
@@ -68,8 +71,10 @@ inline bool __hle(bfloat16_t a, bfloat16_t b) { return float(a) <= float(b); }
 inline bool __hgt(bfloat16_t a, bfloat16_t b) { return float(a) > float(b); }
 inline bool __hge(bfloat16_t a, bfloat16_t b) { return float(a) >= float(b); }
 
-#define ASC_EMU_PAIRWISE(name, scalar)                                             \
-    inline bfloat16x2_t name(bfloat16x2_t a, bfloat16x2_t b) { return {scalar(a.x, b.x), scalar(a.y, b.y)}; }
+#define ASC_EMU_PAIRWISE(name, scalar)                         \
+    inline bfloat16x2_t name(bfloat16x2_t a, bfloat16x2_t b) { \
+        return {scalar(a.x, b.x), scalar(a.y, b.y)};           \
+    }
 ASC_EMU_PAIRWISE(__hadd2, __hadd)
 ASC_EMU_PAIRWISE(__hsub2, __hsub)
 ASC_EMU_PAIRWISE(__hmul2, __hmul)
@@ -81,11 +86,13 @@ ASC_EMU_PAIRWISE(operator-, __hsub)
 ASC_EMU_PAIRWISE(operator*, __hmul)
 ASC_EMU_PAIRWISE(operator/, __hdiv)
 #undef ASC_EMU_PAIRWISE
-inline bfloat16x2_t __hfma2(bfloat16x2_t a, bfloat16x2_t b, bfloat16x2_t c) { return {__hfma(a.x, b.x, c.x), __hfma(a.y, b.y, c.y)}; }
+inline bfloat16x2_t __hfma2(bfloat16x2_t a, bfloat16x2_t b, bfloat16x2_t c) {
+    return {__hfma(a.x, b.x, c.x), __hfma(a.y, b.y, c.y)};
+}
 
 // Functions
-#define ASC_EMU_UNARY(name, f)                                                     \
-    inline bfloat16_t h##name(bfloat16_t x) { return bfloat16_t(f(float(x))); }                       \
+#define ASC_EMU_UNARY(name, f)                                                  \
+    inline bfloat16_t h##name(bfloat16_t x) { return bfloat16_t(f(float(x))); } \
     inline bfloat16x2_t h2##name(bfloat16x2_t v) { return {h##name(v.x), h##name(v.y)}; }
 ASC_EMU_UNARY(cos, cosf)
 ASC_EMU_UNARY(sin, sinf)
@@ -110,5 +117,7 @@ ASC_EMU_UNARY(tan, tanf)
 ASC_EMU_UNARY(atan, atanf)
 ASC_EMU_UNARY(erf, erff)
 #undef ASC_EMU_UNARY
-inline bfloat16_t __ushort_as_bfloat16(unsigned short bits) { return std::bit_cast<bfloat16_t>(bits); }
+inline bfloat16_t __ushort_as_bfloat16(unsigned short bits) {
+    return std::bit_cast<bfloat16_t>(bits);
+}
 inline unsigned short __bfloat16_as_ushort(bfloat16_t x) { return x.bits; }

@@ -1,5 +1,5 @@
-// Call of a SIMT vector function (ascend_c_vector.md section 2): a block of threads that PIPE_V runs while
-// the scalar unit goes on. Arguments are copied at the call.
+// Call of a SIMT vector function (ascend_c_vector.md section 2): a block of threads that PIPE_V
+// runs while the scalar unit goes on. Arguments are copied at the call.
 #pragma once
 
 #include <cstdlib>
@@ -33,7 +33,8 @@ struct SimtTraits<void (*)(P...)> {
 
     template <auto kFunction, class... Args>
     static void issue_call(dim3 threads, Args&&... args) {
-        static_assert(sizeof...(Args) == sizeof...(P), "wrong number of arguments of a SIMT function");
+        static_assert(sizeof...(Args) == sizeof...(P),
+                      "wrong number of arguments of a SIMT function");
         static_assert((std::is_trivially_copyable_v<std::decay_t<P>> && ...),
                       "arguments of a SIMT function are copied bytewise");
         SimtFunction i{};

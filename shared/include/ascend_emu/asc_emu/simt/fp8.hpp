@@ -27,7 +27,9 @@ inline Pair to_hif8_pair(float2 v, bool hybrid, bool sat) {
     const auto one = [&](float x) -> uint8_t {
         if (sat && x != x) return 0;
         const uint8_t code = float_to_hif8(x, hybrid);
-        return sat && (code & 0x7f) == kHif8Inf ? static_cast<uint8_t>((code & 0x80) | kHif8MaxFinite) : code;
+        return sat && (code & 0x7f) == kHif8Inf
+                   ? static_cast<uint8_t>((code & 0x80) | kHif8MaxFinite)
+                   : code;
     };
     r.x.bits = one(v.x);
     r.y.bits = one(v.y);
@@ -39,7 +41,8 @@ inline Pair to_hif8_pair(float2 v, bool hybrid, bool sat) {
 inline __asc_fp8x2_storage_t __asc_cvt_float2_to_fp8x2(float2 v, __asc_saturation_t saturation,
                                                        __asc_fp8_interpretation_t format) {
     using asc_emu::simt::to_fp8;
-    return static_cast<unsigned short>(to_fp8(v.x, saturation, format) | to_fp8(v.y, saturation, format) << 8);
+    return static_cast<unsigned short>(to_fp8(v.x, saturation, format) |
+                                       to_fp8(v.y, saturation, format) << 8);
 }
 inline float2 __e4m3x22float2(float8_e4m3x2_t v) {
     return {asc_emu::e4m3_to_float(v.x.bits), asc_emu::e4m3_to_float(v.y.bits)};
@@ -52,12 +55,12 @@ inline float2 __hif822float2(hifloat8x2_t v) {
 }
 inline half2 __hif822half2(hifloat8x2_t v) { return __float22half2_rn(__hif822float2(v)); }
 
-#define ASC_EMU_TO_HIF8(name, hybrid, sat)                                                        \
-    inline hifloat8x2_t __float22hif82_##name(float2 v) {                                         \
-        return asc_emu::simt::to_hif8_pair<hifloat8x2_t>(v, hybrid, sat);                         \
-    }                                                                                             \
-    inline hifloat8x2_t __half22hif82_##name(half2 v) {                                           \
-        return asc_emu::simt::to_hif8_pair<hifloat8x2_t>(__half22float2(v), hybrid, sat);         \
+#define ASC_EMU_TO_HIF8(name, hybrid, sat)                                                \
+    inline hifloat8x2_t __float22hif82_##name(float2 v) {                                 \
+        return asc_emu::simt::to_hif8_pair<hifloat8x2_t>(v, hybrid, sat);                 \
+    }                                                                                     \
+    inline hifloat8x2_t __half22hif82_##name(half2 v) {                                   \
+        return asc_emu::simt::to_hif8_pair<hifloat8x2_t>(__half22float2(v), hybrid, sat); \
     }
 ASC_EMU_TO_HIF8(rna, false, false)
 ASC_EMU_TO_HIF8(rna_sat, false, true)

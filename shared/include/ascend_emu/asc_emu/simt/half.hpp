@@ -1,4 +1,5 @@
-// Half precision of SIMT code (ascend_c_vector.md section 14.5): computed in fp32, rounded to nearest even.
+// Half precision of SIMT code (ascend_c_vector.md section 14.5): computed in fp32, rounded to
+// nearest even.
 #pragma once
 
 #include "asc_emu/simt/casts.hpp"
@@ -25,8 +26,8 @@ inline half __float2half(float x) { return half(x); }
 constexpr float __half2float(half x) { return x; }
 
 // Pairs
-#define ASC_EMU_PAIR_CAST(mode, suffix)                                            \
-    inline half2 __float22half2_##mode##suffix(float2 v) {                          \
+#define ASC_EMU_PAIR_CAST(mode, suffix)                                              \
+    inline half2 __float22half2_##mode##suffix(float2 v) {                           \
         return {__float2half_##mode##suffix(v.x), __float2half_##mode##suffix(v.y)}; \
     }
 ASC_EMU_ROUNDED_ALL(ASC_EMU_PAIR_CAST, )
@@ -59,8 +60,8 @@ inline half __hfma(half a, half b, half c) {
     const long double exact = static_cast<long double>(float(a)) * float(b) + float(c);
     return asc_emu::simt::to_float_format<half, asc_emu::simt::Round::rn>(exact, false);
 }
-inline half __hmax(half a, half b) { return max(a, b); }
-inline half __hmin(half a, half b) { return min(a, b); }
+inline half __hmax(half a, half b) { return half(fmaxf(a, b)); }
+inline half __hmin(half a, half b) { return half(fminf(a, b)); }
 inline bool __heq(half a, half b) { return float(a) == float(b); }
 inline bool __hne(half a, half b) { return float(a) != float(b); }
 inline bool __hlt(half a, half b) { return float(a) < float(b); }
@@ -68,7 +69,7 @@ inline bool __hle(half a, half b) { return float(a) <= float(b); }
 inline bool __hgt(half a, half b) { return float(a) > float(b); }
 inline bool __hge(half a, half b) { return float(a) >= float(b); }
 
-#define ASC_EMU_PAIRWISE(name, scalar)                                             \
+#define ASC_EMU_PAIRWISE(name, scalar) \
     inline half2 name(half2 a, half2 b) { return {scalar(a.x, b.x), scalar(a.y, b.y)}; }
 ASC_EMU_PAIRWISE(__hadd2, __hadd)
 ASC_EMU_PAIRWISE(__hsub2, __hsub)
@@ -81,11 +82,13 @@ ASC_EMU_PAIRWISE(operator-, __hsub)
 ASC_EMU_PAIRWISE(operator*, __hmul)
 ASC_EMU_PAIRWISE(operator/, __hdiv)
 #undef ASC_EMU_PAIRWISE
-inline half2 __hfma2(half2 a, half2 b, half2 c) { return {__hfma(a.x, b.x, c.x), __hfma(a.y, b.y, c.y)}; }
+inline half2 __hfma2(half2 a, half2 b, half2 c) {
+    return {__hfma(a.x, b.x, c.x), __hfma(a.y, b.y, c.y)};
+}
 
 // Functions
-#define ASC_EMU_UNARY(name, f)                                                     \
-    inline half h##name(half x) { return half(f(float(x))); }                       \
+#define ASC_EMU_UNARY(name, f)                                \
+    inline half h##name(half x) { return half(f(float(x))); } \
     inline half2 h2##name(half2 v) { return {h##name(v.x), h##name(v.y)}; }
 ASC_EMU_UNARY(cos, cosf)
 ASC_EMU_UNARY(sin, sinf)

@@ -10,7 +10,9 @@ constexpr int __clz(int x) { return std::countl_zero(static_cast<unsigned int>(x
 constexpr int __clzll(long long x) { return std::countl_zero(static_cast<unsigned long long>(x)); }
 // Position of the lowest set bit from 1; 0 when there is none.
 constexpr int __ffs(int x) { return x ? std::countr_zero(static_cast<unsigned int>(x)) + 1 : 0; }
-constexpr int __ffsll(long long x) { return x ? std::countr_zero(static_cast<unsigned long long>(x)) + 1 : 0; }
+constexpr int __ffsll(long long x) {
+    return x ? std::countr_zero(static_cast<unsigned long long>(x)) + 1 : 0;
+}
 constexpr unsigned int __brev(unsigned int x) {
     unsigned int r = 0;
     for (int i = 0; i < 32; ++i) r |= (x >> i & 1u) << (31 - i);
@@ -28,7 +30,9 @@ constexpr unsigned int __byte_perm(unsigned int x, unsigned int y, unsigned int 
         r |= static_cast<unsigned int>(pair >> (8 * (s >> (4 * i) & 7)) & 0xff) << (8 * i);
     return r;
 }
-constexpr int __mulhi(int x, int y) { return static_cast<int>((static_cast<int64_t>(x) * y) >> 32); }
+constexpr int __mulhi(int x, int y) {
+    return static_cast<int>((static_cast<int64_t>(x) * y) >> 32);
+}
 constexpr unsigned int __umulhi(unsigned int x, unsigned int y) {
     return static_cast<unsigned int>((static_cast<uint64_t>(x) * y) >> 32);
 }
@@ -40,13 +44,18 @@ constexpr unsigned long long __umul64hi(unsigned long long x, unsigned long long
 }
 // Product of the low 24 bits.
 constexpr int __mul24(int x, int y) {
-    const int64_t a = (static_cast<int64_t>(x) << 40) >> 40, b = (static_cast<int64_t>(y) << 40) >> 40;
+    const int64_t a = (static_cast<int64_t>(x) << 40) >> 40,
+                  b = (static_cast<int64_t>(y) << 40) >> 40;
     return static_cast<int>(static_cast<uint32_t>(a * b));
 }
-constexpr unsigned int __umul24(unsigned int x, unsigned int y) { return (x & 0xffffffu) * (y & 0xffffffu); }
+constexpr unsigned int __umul24(unsigned int x, unsigned int y) {
+    return (x & 0xffffffu) * (y & 0xffffffu);
+}
 // Mean, rounded down; __rhadd rounds up.
 constexpr int __hadd(int x, int y) { return static_cast<int>((static_cast<int64_t>(x) + y) >> 1); }
-constexpr int __rhadd(int x, int y) { return static_cast<int>((static_cast<int64_t>(x) + y + 1) >> 1); }
+constexpr int __rhadd(int x, int y) {
+    return static_cast<int>((static_cast<int64_t>(x) + y + 1) >> 1);
+}
 constexpr unsigned int __uhadd(unsigned int x, unsigned int y) {
     return static_cast<unsigned int>((static_cast<uint64_t>(x) + y) >> 1);
 }
@@ -58,7 +67,9 @@ constexpr unsigned int __sad(int x, int y, unsigned int z) {
     const int64_t d = static_cast<int64_t>(x) - y;
     return static_cast<unsigned int>(d < 0 ? -d : d) + z;
 }
-constexpr unsigned int __usad(unsigned int x, unsigned int y, unsigned int z) { return (x > y ? x - y : y - x) + z; }
+constexpr unsigned int __usad(unsigned int x, unsigned int y, unsigned int z) {
+    return (x > y ? x - y : y - x) + z;
+}
 
 constexpr int __float_as_int(float x) { return std::bit_cast<int>(x); }
 constexpr unsigned int __float_as_uint(float x) { return std::bit_cast<unsigned int>(x); }

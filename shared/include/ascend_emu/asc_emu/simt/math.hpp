@@ -1,5 +1,5 @@
-// Math of SIMT code in fp32 (ascend_c_vector.md section 14.5): the host library's functions where they have the
-// device's names (within 1 ulp), and the others here.
+// Math of SIMT code in fp32 (ascend_c_vector.md section 14.5): the host library's functions where
+// they have the device's names (within 1 ulp), and the others here.
 #pragma once
 
 #include <math.h>
@@ -17,59 +17,31 @@ using std::isfinite;
 using std::isinf;
 using std::isnan;
 
-namespace asc_emu::simt {
-template <class A, class B>
-struct Common : std::common_type<A, B> {};
-template <class T>
-struct Common<T, T> {
-    using type = T;
-};
-template <>
-struct Common<half, float> {
-    using type = float;
-};
-template <>
-struct Common<float, half> {
-    using type = float;
-};
-template <>
-struct Common<bfloat16_t, float> {
-    using type = float;
-};
-template <>
-struct Common<float, bfloat16_t> {
-    using type = float;
-};
-}  // namespace asc_emu::simt
-
-// Of floats: the other operand when one is NaN.
-template <class A, class B, class T = typename asc_emu::simt::Common<A, B>::type>
-constexpr T max(A a, B b) {
-    const T x = static_cast<T>(a), y = static_cast<T>(b);
-    const T larger = x < y ? y : x;
-    return x == x ? larger : y;
-}
-template <class A, class B, class T = typename asc_emu::simt::Common<A, B>::type>
-constexpr T min(A a, B b) {
-    const T x = static_cast<T>(a), y = static_cast<T>(b);
-    const T smaller = y < x ? y : x;
-    return x == x ? smaller : y;
-}
 constexpr unsigned int umax(unsigned int a, unsigned int b) { return a > b ? a : b; }
 constexpr unsigned int umin(unsigned int a, unsigned int b) { return a < b ? a : b; }
 constexpr long long llmax(long long a, long long b) { return a > b ? a : b; }
 constexpr long long llmin(long long a, long long b) { return a < b ? a : b; }
-constexpr unsigned long long ullmax(unsigned long long a, unsigned long long b) { return a > b ? a : b; }
-constexpr unsigned long long ullmin(unsigned long long a, unsigned long long b) { return a < b ? a : b; }
+constexpr unsigned long long ullmax(unsigned long long a, unsigned long long b) {
+    return a > b ? a : b;
+}
+constexpr unsigned long long ullmin(unsigned long long a, unsigned long long b) {
+    return a < b ? a : b;
+}
 
 inline float rsqrtf(float x) { return 1.0f / sqrtf(x); }
 inline float rcbrtf(float x) { return 1.0f / cbrtf(x); }
 inline float fdividef(float x, float y) { return x / y; }
 inline float __fdividef(float x, float y) { return x / y; }
 constexpr float __saturatef(float x) { return x != x || x < 0.0f ? 0.0f : x > 1.0f ? 1.0f : x; }
-inline float sinpif(float x) { return static_cast<float>(std::sin(std::fmod(double{x}, 2.0) * M_PI)); }
-inline float cospif(float x) { return static_cast<float>(std::cos(std::fmod(double{x}, 2.0) * M_PI)); }
-inline float tanpif(float x) { return static_cast<float>(std::tan(std::fmod(double{x}, 1.0) * M_PI)); }
+inline float sinpif(float x) {
+    return static_cast<float>(std::sin(std::fmod(double{x}, 2.0) * M_PI));
+}
+inline float cospif(float x) {
+    return static_cast<float>(std::cos(std::fmod(double{x}, 2.0) * M_PI));
+}
+inline float tanpif(float x) {
+    return static_cast<float>(std::tan(std::fmod(double{x}, 1.0) * M_PI));
+}
 inline void sincospif(float x, float* s, float* c) {
     *s = sinpif(x);
     *c = cospif(x);
@@ -80,7 +52,8 @@ inline float norm3df(float a, float b, float c) {
 }
 inline float rnorm3df(float a, float b, float c) { return 1.0f / norm3df(a, b, c); }
 inline float norm4df(float a, float b, float c, float d) {
-    return static_cast<float>(std::sqrt(double{a} * a + double{b} * b + double{c} * c + double{d} * d));
+    return static_cast<float>(
+        std::sqrt(double{a} * a + double{b} * b + double{c} * c + double{d} * d));
 }
 inline float rnorm4df(float a, float b, float c, float d) { return 1.0f / norm4df(a, b, c, d); }
 inline float normf(int n, const float* a) {
@@ -89,13 +62,17 @@ inline float normf(int n, const float* a) {
     return static_cast<float>(std::sqrt(sum));
 }
 inline float rnormf(int n, const float* a) { return 1.0f / normf(n, a); }
-inline float normcdff(float x) { return static_cast<float>(0.5 * std::erfc(-double{x} * M_SQRT1_2)); }
+inline float normcdff(float x) {
+    return static_cast<float>(0.5 * std::erfc(-double{x} * M_SQRT1_2));
+}
 inline float erfcxf(float x) {
     const double v = x;
     if (v < 25.0) return static_cast<float>(std::exp(v * v) * std::erfc(v));
     return static_cast<float>(1.0 / (v * std::sqrt(M_PI)) * (1.0 - 0.5 / (v * v)));
 }
-inline float cyl_bessel_i0f(float x) { return static_cast<float>(std::cyl_bessel_i(0.0, std::fabs(double{x}))); }
+inline float cyl_bessel_i0f(float x) {
+    return static_cast<float>(std::cyl_bessel_i(0.0, std::fabs(double{x})));
+}
 inline float cyl_bessel_i1f(float x) {
     const double v = std::cyl_bessel_i(1.0, std::fabs(double{x}));
     return static_cast<float>(x < 0 ? -v : v);
@@ -112,7 +89,9 @@ inline double inverse_erf(double y) {
 }
 }  // namespace asc_emu::simt
 inline float erfinvf(float y) { return static_cast<float>(asc_emu::simt::inverse_erf(y)); }
-inline float erfcinvf(float y) { return static_cast<float>(asc_emu::simt::inverse_erf(1.0 - double{y})); }
+inline float erfcinvf(float y) {
+    return static_cast<float>(asc_emu::simt::inverse_erf(1.0 - double{y}));
+}
 inline float normcdfinvf(float p) {
     return static_cast<float>(M_SQRT2 * asc_emu::simt::inverse_erf(2.0 * double{p} - 1.0));
 }

@@ -1,5 +1,5 @@
-// Loads and stores with cache hints (ascend_c_vector.md section 14.2). The data cache is modelled as coherent, so a
-// hint changes nothing but keeps the compiler from reusing an earlier value.
+// Loads and stores with cache hints (ascend_c_vector.md section 14.2). The data cache is modelled
+// as coherent, so a hint changes nothing but keeps the compiler from reusing an earlier value.
 #pragma once
 
 #include <type_traits>

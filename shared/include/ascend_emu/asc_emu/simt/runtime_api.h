@@ -1,5 +1,5 @@
-// C interface between SIMT code and the runtime (ascend_c_vector.md section 14, emulator.md section 2).
-// The variables name the thread that runs; the runtime sets them before a thread goes on.
+// C interface between SIMT code and the runtime (ascend_c_vector.md section 14, emulator.md section
+// 2). The variables name the thread that runs; the runtime sets them before a thread goes on.
 #pragma once
 
 #include <stdint.h>
@@ -16,7 +16,8 @@ extern __thread dim3 asc_emu_simt_block_dim;
 extern __thread uint3 asc_emu_simt_block_idx;
 extern __thread dim3 asc_emu_simt_grid_dim;
 
-// What the lanes of a warp bring to a warp operation and get back. `active` has a bit per lane that takes part.
+// What the lanes of a warp bring to a warp operation and get back. `active` has a bit per lane that
+// takes part.
 typedef struct asc_emu_warp {
     uint64_t value[32];
     int32_t parameter[32];
@@ -24,7 +25,8 @@ typedef struct asc_emu_warp {
     uint32_t active;
 } asc_emu_warp;
 
-// Waits until the other lanes of the warp are at the same site, then runs `combine` once for all of them.
+// Waits until the other lanes of the warp are at the same site, then runs `combine` once for all of
+// them.
 uint64_t asc_emu_simt_exchange(const void* site, uint64_t value, int32_t parameter,
                                void (*combine)(asc_emu_warp*));
 // Barrier over the live threads of the block.

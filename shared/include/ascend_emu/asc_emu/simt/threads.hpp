@@ -1,4 +1,5 @@
-// Coordinates of the running thread, barriers and fences (ascend_c_vector.md sections 14.1 and 14.2).
+// Coordinates of the running thread, barriers and fences (ascend_c_vector.md sections 14.1
+// and 14.2).
 #pragma once
 
 #include <cstdint>
@@ -6,8 +7,8 @@
 #include "asc_emu/keywords.hpp"
 #include "asc_emu/simt/runtime_api.h"
 
-// Objects, not macros: kernels also use these names for local variables. A thread's coordinates never change, so
-// they are constants to the compiler.
+// Objects, not macros: kernels also use these names for local variables. A thread's coordinates
+// never change, so they are constants to the compiler.
 extern __thread const uint3 threadIdx __asm__("asc_emu_simt_thread_idx");
 extern __thread const dim3 blockDim __asm__("asc_emu_simt_block_dim");
 extern __thread const uint3 blockIdx __asm__("asc_emu_simt_block_idx");
@@ -16,13 +17,12 @@ constexpr int32_t warpSize = 32;
 
 #define __SIMT_DEVICE_FUNCTIONS_DECL__
 
-// Namespaces that device code opens or imports. Functions for both kinds of cores live in two of them on the device;
-// here either may be called.
+// Namespaces that device code opens or imports. Functions for both kinds of cores live in two of
+// them on the device; here either may be called.
 namespace AscendC {}
 namespace __asc_aicore {}
 namespace __asc_simt_vf {}
 using namespace __asc_simt_vf;
-
 
 // Barrier over the live threads of the block.
 inline void asc_syncthreads(const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
@@ -39,4 +39,3 @@ inline uint32_t lanemask_lt() { return lanemask_eq() - 1; }
 inline uint32_t lanemask_le() { return lanemask_lt() | lanemask_eq(); }
 inline uint32_t lanemask_gt() { return ~lanemask_le(); }
 inline uint32_t lanemask_ge() { return ~lanemask_lt(); }
-

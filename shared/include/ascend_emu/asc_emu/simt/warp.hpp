@@ -1,5 +1,5 @@
-// Warp operations (ascend_c_vector.md section 14.3). Lanes at the same place of the source take part together; each
-// brings a value, and `combine` computes the results of all of them at once.
+// Warp operations (ascend_c_vector.md section 14.3). Lanes at the same place of the source take
+// part together; each brings a value, and `combine` computes the results of all of them at once.
 #pragma once
 
 #include <bit>
@@ -45,8 +45,10 @@ inline void shuffle(asc_emu_warp* warp) {
         if constexpr (kKind == Shuffle::up) source = operand < width ? lane - operand : lane;
         if constexpr (kKind == Shuffle::down) source = operand < width ? lane + operand : lane;
         if constexpr (kKind == Shuffle::exclusive_or) source = lane ^ operand;
-        // Outside the group the lane's own value; a target in an earlier group may be read by `exclusive_or`.
-        const bool in_group = source < base + width && (kKind == Shuffle::exclusive_or || source >= base);
+        // Outside the group the lane's own value; a target in an earlier group may be read by
+        // `exclusive_or`.
+        const bool in_group =
+            source < base + width && (kKind == Shuffle::exclusive_or || source >= base);
         warp->result[lane] = warp->value[in_group ? source & 31 : lane];
     }
 }
@@ -55,18 +57,22 @@ template <Shuffle kKind, class T>
 inline T call_shuffle(const char* site, T value, int64_t operand, int32_t width) {
     if (width < 1 || width > 32) asc_emu_fail("asc_shfl: the width must be 1 to 32 lanes");
     if (operand > 0x7fff) operand = 0x7fff;
-    return from_bits<T>(asc_emu_simt_exchange(site, to_bits(value), pack(static_cast<int32_t>(operand), width),
-                                              &shuffle<kKind>));
+    return from_bits<T>(asc_emu_simt_exchange(
+        site, to_bits(value), pack(static_cast<int32_t>(operand), width), &shuffle<kKind>));
 }
 
 struct Add {
     template <class T>
-    static T identity() { return T(0); }
+    static T identity() {
+        return T(0);
+    }
     template <class T>
     static T apply(T a, T b) {
-        if constexpr (std::is_integral_v<T>) return static_cast<T>(static_cast<std::make_unsigned_t<T>>(a) +
-                                                                   static_cast<std::make_unsigned_t<T>>(b));
-        else return static_cast<T>(a + b);
+        if constexpr (std::is_integral_v<T>)
+            return static_cast<T>(static_cast<std::make_unsigned_t<T>>(a) +
+                                  static_cast<std::make_unsigned_t<T>>(b));
+        else
+            return static_cast<T>(a + b);
     }
 };
 struct Max {
@@ -84,8 +90,8 @@ struct Min {
     }
 };
 
-// NOTE: the order of hardware's additions is not documented; here a binary tree of neighbouring lanes, in which
-// inactive lanes are left out.
+// NOTE: the order of hardware's additions is not documented; here a binary tree of neighbouring
+// lanes, in which inactive lanes are left out.
 template <class Operation, class T>
 inline T reduce_lanes(const T* values, uint32_t active) {
     if (active == ~0u) {
@@ -105,7 +111,8 @@ inline T reduce_lanes(const T* values, uint32_t active) {
         for (int i = 0; i < n; ++i) {
             const bool left = present[2 * i], right = present[2 * i + 1];
             level[i] = left && right ? Operation::apply(level[2 * i], level[2 * i + 1])
-                                     : left ? level[2 * i] : level[2 * i + 1];
+                       : left        ? level[2 * i]
+                                     : level[2 * i + 1];
             present[i] = left || right;
         }
     }
@@ -140,33 +147,34 @@ inline uint64_t call_ballot(const char* site, bool vote) {
 
 #define ASC_EMU_SITE const char *file = __builtin_FILE(), int line = __builtin_LINE()
 
-#define ASC_EMU_SHUFFLES(type)                                                                         \
-    inline type asc_shfl(type value, int32_t source, int32_t width = warpSize, ASC_EMU_SITE) {         \
-        using namespace asc_emu::simt;                                                                 \
-        return call_shuffle<Shuffle::index>(file + line, value, source, width);                        \
-    }                                                                                                  \
-    inline type asc_shfl_up(type value, uint32_t delta, int32_t width = warpSize, ASC_EMU_SITE) {      \
-        using namespace asc_emu::simt;                                                                 \
-        return call_shuffle<Shuffle::up>(file + line, value, delta, width);                            \
-    }                                                                                                  \
-    inline type asc_shfl_down(type value, uint32_t delta, int32_t width = warpSize, ASC_EMU_SITE) {    \
-        using namespace asc_emu::simt;                                                                 \
-        return call_shuffle<Shuffle::down>(file + line, value, delta, width);                          \
-    }                                                                                                  \
-    inline type asc_shfl_xor(type value, int32_t mask, int32_t width = warpSize, ASC_EMU_SITE) {       \
-        using namespace asc_emu::simt;                                                                 \
-        return call_shuffle<Shuffle::exclusive_or>(file + line, value, mask, width);                   \
+#define ASC_EMU_SHUFFLES(type)                                                                    \
+    inline type asc_shfl(type value, int32_t source, int32_t width = warpSize, ASC_EMU_SITE) {    \
+        using namespace asc_emu::simt;                                                            \
+        return call_shuffle<Shuffle::index>(file + line, value, source, width);                   \
+    }                                                                                             \
+    inline type asc_shfl_up(type value, uint32_t delta, int32_t width = warpSize, ASC_EMU_SITE) { \
+        using namespace asc_emu::simt;                                                            \
+        return call_shuffle<Shuffle::up>(file + line, value, delta, width);                       \
+    }                                                                                             \
+    inline type asc_shfl_down(type value, uint32_t delta, int32_t width = warpSize,               \
+                              ASC_EMU_SITE) {                                                     \
+        using namespace asc_emu::simt;                                                            \
+        return call_shuffle<Shuffle::down>(file + line, value, delta, width);                     \
+    }                                                                                             \
+    inline type asc_shfl_xor(type value, int32_t mask, int32_t width = warpSize, ASC_EMU_SITE) {  \
+        using namespace asc_emu::simt;                                                            \
+        return call_shuffle<Shuffle::exclusive_or>(file + line, value, mask, width);              \
     }
 
-#define ASC_EMU_REDUCTIONS(type)                                                                       \
-    inline type asc_reduce_add(type value, ASC_EMU_SITE) {                                             \
-        return asc_emu::simt::call_reduce<asc_emu::simt::Add>(file + line, value);                     \
-    }                                                                                                  \
-    inline type asc_reduce_max(type value, ASC_EMU_SITE) {                                             \
-        return asc_emu::simt::call_reduce<asc_emu::simt::Max>(file + line, value);                     \
-    }                                                                                                  \
-    inline type asc_reduce_min(type value, ASC_EMU_SITE) {                                             \
-        return asc_emu::simt::call_reduce<asc_emu::simt::Min>(file + line, value);                     \
+#define ASC_EMU_REDUCTIONS(type)                                                   \
+    inline type asc_reduce_add(type value, ASC_EMU_SITE) {                         \
+        return asc_emu::simt::call_reduce<asc_emu::simt::Add>(file + line, value); \
+    }                                                                              \
+    inline type asc_reduce_max(type value, ASC_EMU_SITE) {                         \
+        return asc_emu::simt::call_reduce<asc_emu::simt::Max>(file + line, value); \
+    }                                                                              \
+    inline type asc_reduce_min(type value, ASC_EMU_SITE) {                         \
+        return asc_emu::simt::call_reduce<asc_emu::simt::Min>(file + line, value); \
     }
 
 ASC_EMU_SHUFFLES(int32_t)

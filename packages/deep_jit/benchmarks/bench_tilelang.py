@@ -1,0 +1,146 @@
+"""Times of the TileLang bridge and of SIMT kernels (emulator.md section 6).
+
+Method: the first lowering of a process and the builds a machine makes once are done before timing.
+Lowering, compile and load are single measurements of a kernel that is in no cache; "from disk" is a
+new process's first call after its imports. SIMT kernels and torch alternate round by round, each
+round counts its best call, and the median of the rounds is printed; torch runs on one thread.
+
+Run: python benchmarks/bench_tilelang.py [--rounds 7] [--csv results/tilelang.csv]
+"""
+
+from __future__ import annotations
+
+import csv
+import importlib.util
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+import torch
+
+import deep_jit
+
+EXAMPLES = Path(__file__).parents[1] / "examples" / "tilelang"
+Row = tuple[str, float, float | None]
+
+_FROM_DISK = """
+import importlib.util, sys, time, torch
+spec = importlib.util.spec_from_file_location("example", sys.argv[1])
+module = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(module)
+import deep_jit._shared.jit.tilelang.lower as lower
+lower._tilelang()
+x = torch.randn(256, 1024)
+start = time.perf_counter()
+module.softmax(x)
+print(time.perf_counter() - start)
+"""
+
+
+def load_example(name: str) -> Any:
+    """Returns an example as a module."""
+    spec = importlib.util.spec_from_file_location(name, EXAMPLES / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def best_of(call: Callable[[], object], repeats: int = 5) -> float:
+    """Returns the shortest of some calls, in seconds."""
+    times = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        call()
+        times.append(time.perf_counter() - start)
+    return min(times)
+
+
+def compared(
+    name: str, ours: Callable[[], object], torchs: Callable[[], object], rounds: int
+) -> Row:
+    """Returns the median of both over rounds that alternate."""
+    ours()
+    torchs()
+    pairs = [(best_of(ours), best_of(torchs)) for _ in range(rounds)]
+    mine, theirs = (statistics.median(column) for column in zip(*pairs, strict=True))
+    return name, mine, theirs
+
+
+def build_times() -> list[Row]:
+    """Times of one kernel in no cache, and from disk in a new process."""
+    from deep_jit._shared.jit.tilelang.lower import lower
+
+    softmax = load_example("simt_softmax").softmax
+    x = torch.randn(256, 1024)
+    function = softmax.original.get_tir(x)
+    outputs = (1,)
+    lower(function, {}, outputs)  # the first lowering of a process
+    start = time.perf_counter()
+    lowered = lower(function, {}, outputs)
+    lowering = time.perf_counter() - start
+    runtime = deep_jit.tilelang.runtime
+    runtime.backend.prepare()
+    source = f"// {time.time()}\n{lowered.source}"
+    start = time.perf_counter()
+    runtime.compile_without_load("bench", source)
+    compiling = time.perf_counter() - start
+    start = time.perf_counter()
+    runtime.compile("bench", source)
+    loading = time.perf_counter() - start
+    softmax(x)
+    example = str(EXAMPLES / "simt_softmax.py")
+    with tempfile.NamedTemporaryFile("w", suffix=".py") as script:
+        script.write(_FROM_DISK)
+        script.flush()
+        command = [sys.executable, script.name, example]
+        text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    return [
+        ("lowering", lowering, None),
+        ("compile", compiling, None),
+        ("load", loading, None),
+        ("first call from disk", float(text), None),
+    ]
+
+
+def simt_times(rounds: int) -> list[Row]:
+    """SIMT kernels against torch on one thread."""
+    softmax, top_k = load_example("simt_softmax").softmax, load_example("topk_gate").top_k
+    x, scores = torch.randn(256, 1024), torch.randn(256, 256)
+    return [
+        compared("SIMT softmax 256x1024", lambda: softmax(x), lambda: torch.softmax(x, 1), rounds),
+        compared(
+            "SIMT top-8 of 256x256",
+            lambda: top_k(scores),
+            lambda: torch.topk(scores, 8, dim=1),
+            rounds,
+        ),
+    ]
+
+
+@click.command(help=__doc__)
+@click.option("--rounds", default=7, show_default=True)
+@click.option("--csv", "path", type=click.Path(path_type=Path), help="File to write.")
+def main(rounds: int, path: Path | None) -> None:
+    """Runs all measurements and prints a table."""
+    torch.set_num_threads(1)
+    rows = [*build_times(), *simt_times(rounds)]
+    for name, ours, theirs in rows:
+        ratio = "" if theirs is None else f"  torch {theirs * 1e3:7.3f} ms  {ours / theirs:5.1f}x"
+        click.echo(f"{name:24} {ours * 1e3:9.2f} ms{ratio}")
+    if path is not None:
+        with path.open("w", newline="") as file:
+            writer = csv.writer(file)
+            writer.writerow(["what", "ours_s", "torch_s"])
+            writer.writerows(rows)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,71 @@
+"""TileLang functions of the tests; in a file, since TileLang reads their source."""
+
+import tilelang
+import tilelang.ascend.language as T
+
+THREADS = 128
+
+
+@tilelang.jit(target="ascend")
+def scaled_sum(x, y, factor: T.float32):
+    n = T.dynamic("n")
+    x: T.Tensor((n,), T.float32)
+    y: T.Tensor((n,), T.float32)
+    z = T.empty((n,), T.float32)
+    with T.Kernel(T.ceildiv(n, THREADS)) as bx:
+        with T.SimtVF(threads=THREADS):
+            for i in T.Parallel(THREADS):
+                if bx * THREADS + i < n:
+                    z[bx * THREADS + i] = x[bx * THREADS + i] * factor + y[bx * THREADS + i]
+    return z
+
+
+@tilelang.jit(target="ascend", out_idx=[-1])
+def square(N: int, value: int = 0):
+    @T.prim_func
+    def main(x: T.Tensor((N,), "float32"), y: T.Tensor((N,), "float32")):
+        with T.Kernel(N // THREADS) as bx:
+            with T.SimtVF(threads=THREADS):
+                for i in T.Parallel(THREADS):
+                    y[bx * THREADS + i] = x[bx * THREADS + i] * x[bx * THREADS + i] + value
+
+    return main
+
+
+def plain(N: int):
+    """A prim_func that changes its argument in place."""
+
+    @T.prim_func
+    def twice(x: T.Tensor((N,), "int32")):
+        with T.Kernel(N // THREADS) as bx:
+            with T.SimtVF(threads=THREADS):
+                for i in T.Parallel(THREADS):
+                    x[bx * THREADS + i] = x[bx * THREADS + i] * 2
+
+    return twice
+
+
+def unknown(N: int):
+    """Calls a function that no header has."""
+
+    @T.prim_func
+    def stranger(x: T.Tensor((N,), "float32")):
+        with T.Kernel(1):
+            with T.SimtVF(threads=N):
+                for i in T.Parallel(N):
+                    x[i] = T.call_extern("float32", "asc_no_such_function", x[i])
+
+    return stranger
+
+
+def not_lowerable(N: int):
+    """Uses an operation that TileLang has no Ascend code for."""
+
+    @T.prim_func
+    def shuffled(x: T.Tensor((N,), "float32")):
+        with T.Kernel(1):
+            with T.SimtVF(threads=N):
+                tx = T.get_thread_binding()
+                x[tx] = T.shfl_up(x[tx], 1)
+
+    return shuffled

@@ -1,0 +1,43 @@
+"""Which statements a mutation edits."""
+
+from pathlib import Path
+
+from mutation.mutants import find_mutants
+
+TEXT = """\
+__aicore__ void begin() { mad::notify_all<2>(empty); }
+void run() {
+    // mad::wait(empty, comment);
+    mad::wait(empty, stage);
+    if (last) mad::mad<asc_unit_flag_mode::ENABLE_UPDATE>(c, a, b);
+    else asc_sync_pipe(PIPE_ALL);
+    const uint32_t m = mad::min_of(left - f(a, b), BLOCK);
+    if (m >= size) continue;
+    mad::fill_k_tail(tile, k, padded);
+}
+"""
+
+
+def mutants(tmp_path):
+    (tmp_path / "a.hpp").write_text(TEXT)
+    return find_mutants(tmp_path, [Path("a.hpp")])
+
+
+def test_every_kind_is_found(tmp_path):
+    found = [(m.line, m.kind, m.text, m.new) for m in mutants(tmp_path)]
+    assert found == [
+        (1, "sync", "mad::notify_all<2>(empty)", "(void)0"),
+        (4, "sync", "mad::wait(empty, stage)", "(void)0"),
+        (4, "stage", ", stage", ", 0"),
+        (5, "unit_flag", "ENABLE_UPDATE", "DISABLE"),
+        (5, "unit_flag", "ENABLE_UPDATE", "ENABLE_KEEP"),
+        (6, "sync", "asc_sync_pipe(PIPE_ALL)", "(void)0"),
+        (7, "guard", "mad::min_of(left - f(a, b), BLOCK)", "(left - f(a, b))"),
+        (8, "guard", "if (m >= size) continue;", ";"),
+        (9, "fill", "mad::fill_k_tail(tile, k, padded)", "(void)0"),
+    ]
+
+
+def test_a_mutant_is_one_edit(tmp_path):
+    edited = mutants(tmp_path)[1].apply(TEXT)
+    assert edited == TEXT.replace("mad::wait(empty, stage)", "(void)0")
