@@ -246,7 +246,8 @@ def timing_constants() -> tuple[TimingConstant, ...]:
 
 def _last_library() -> TimingLibrary:
     """The runtime that timed a kernel last, else any."""
-    libraries = [TimingLibrary.load(path) for path in loaded_runtimes()]
+    # NOTE: a process may hold runtimes of other versions, also some without a timing model.
+    libraries = [lib for path in loaded_runtimes() if (lib := TimingLibrary.find(path)) is not None]
     if not libraries:
         raise LaunchError("no emulator runtime is loaded in this process; run a kernel first")
     return max(libraries, key=lambda library: library.profile()[0])

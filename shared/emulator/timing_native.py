@@ -33,9 +33,12 @@ class TimingLibrary:
 
     @staticmethod
     @cache
-    def load(path: str) -> TimingLibrary:
-        """Returns the functions of the runtime at `path`."""
-        return TimingLibrary(path)
+    def find(path: str) -> TimingLibrary | None:
+        """Returns the functions of the runtime at `path`; None if it has no timing model."""
+        try:
+            return TimingLibrary(path)
+        except AttributeError:
+            return None
 
     def profile(self) -> tuple[int, dict[str, Any] | None]:
         """Returns a number that grows with every timed launch, and the last one's numbers."""

@@ -202,17 +202,6 @@ def test_a_fault_in_a_thread_is_an_error_and_the_process_goes_on(simt, mode):
     test_barrier_makes_all_earlier_writes_visible(simt, mode)
 
 
-def test_a_stack_that_is_too_large_is_an_error(simt):
-    body = """
-    volatile float large[20000];
-    for (int i = 0; i < 20000; ++i) large[i] = i;
-    asc_syncthreads();
-    p0[0] = (int32_t)large[p0[0]];
-    """
-    with pytest.raises(LaunchError, match="KiB of stack|SIGSEGV"):
-        simt.run(body, 256, np.zeros(1, np.int32), mode="threads")
-
-
 def test_warp_functions_belong_into_simt_functions(simt):
     text = """
     __global__ __vector__ void kernel(__gm__ float* p) { p[0] = asc_reduce_add(p[0]); }

@@ -158,9 +158,12 @@ class EmuRuntimeBuilder:
                 pool.shutdown(wait=False, cancel_futures=True)
                 raise
 
-    def _compile_prelude(self, folder: Path, isa: Isa) -> tuple[Path, Path]:
-        """Precompiles the headers that most files share: it halves the time of the build."""
+    def _compile_prelude(self, folder: Path, isa: Isa) -> tuple[Path, ...]:
+        """Precompiles the headers that most files share, if there is such a list: saves time."""
         header = folder / _PRELUDE
+        if not (self._folder / "prelude.hpp").is_file():
+            header.write_text("")
+            return (header,)
         header.write_text(f'#include "{self._folder / "prelude.hpp"}"\n')
         suffix = ".pch" if self._compiler.family == "clang" else ".gch"
         compiled = folder / (_PRELUDE + suffix)
