@@ -229,7 +229,7 @@ def start_child(sources, tmp_path, fakes):
     """Starts a process that wants the runtime, with a compiler that records its runs."""
     compiler = fakes.script(
         tmp_path / "recorder",
-        f'case "$*" in *-c*) echo run >> "{tmp_path}/runs"; sleep 1;; esac\nexec g++ "$@"\n',
+        f'case "$*" in *" -c "*) echo run >> "{tmp_path}/runs"; sleep 1;; esac\nexec g++ "$@"\n',
     )
 
     def start(root: Path) -> subprocess.Popen[str]:

@@ -22,12 +22,14 @@ def tree_sha256(folders: Iterable[Path]) -> str:
         root = os.fspath(folder)
         for path in sorted(_sources(root)):
             name = os.fsencode(path[len(root) + 1 :])
-            digest.update(len(name).to_bytes(8, "little") + name + _file_digest(path))
+            digest.update(len(name).to_bytes(8, "little") + name)
+            status = os.stat(path)
+            digest.update(_file_digest(path, status.st_mtime_ns, status.st_size))
     return digest.hexdigest()
 
 
 @cache
-def _file_digest(path: str) -> bytes:
+def _file_digest(path: str, mtime_ns: int, size: int) -> bytes:
     # NOTE: trees overlap (API headers, runtime sources), so each file is read once. Plain
     # system calls, since a new process pays for a few hundred files before its first kernel.
     handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
