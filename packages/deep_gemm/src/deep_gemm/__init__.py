@@ -6,7 +6,7 @@ Importing this package touches no device and runs no compiler (architecture.md s
 from __future__ import annotations
 
 from deep_gemm import _environment, epilogue, errors, locality_domain
-from deep_gemm._shared.emulator import EmulatorOptions, emulator
+from deep_gemm._shared.emulator import EmulatorOptions, emulator, last_profile
 from deep_gemm._version import __version__
 from deep_gemm.apis.config import (
     get_deterministic_algorithms,
@@ -68,7 +68,7 @@ __all__ = [
     "set_mk_alignment_for_contiguous_layout", "get_mk_alignment_for_contiguous_layout",
     "get_theoretical_mk_alignment_for_contiguous_layout",
     # Emulator
-    "emulator", "EmulatorOptions",
+    "emulator", "EmulatorOptions", "last_profile",
     # Locality
     "locality_domain", "get_num_locality_domains", "is_localization_available", "localize",
     "is_localized", "destroy_localizer",
