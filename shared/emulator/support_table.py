@@ -20,7 +20,7 @@ from .support_census import FAMILIES, NOTES, PRIORITIES
 __all__ = ["Function", "functions", "main", "missing", "table"]
 
 _MACRO = re.compile(r"#define (ASC_EMU_\w+)\(([^)]*)\)((?:.*\\\n)*.*)")
-_USE = re.compile(r"^(ASC_EMU_\w+)\((.*?)\)$", re.MULTILINE | re.DOTALL)
+_USE = re.compile(r"^ *(ASC_EMU_\w+)\((.*?)\)$", re.MULTILINE | re.DOTALL)
 _FUNCTION = re.compile(r"\binline\b[^;{}()=#]*?\b(asc_(?!emu)\w+|trap)\s*\(")
 
 
@@ -134,17 +134,23 @@ def _defined(header: Path) -> dict[str, int]:
     text = header.read_text()
     common = (_api_folder() / "common.hpp").read_text()
     macros = {m[1]: (m[2], m[3]) for m in _MACRO.finditer(common + "\n" + text)}
-    code = _MACRO.sub("", text)
-    expanded = [_expand(*macros[m[1]], m[2]) for m in _USE.finditer(code) if m[1] in macros]
     found: dict[str, int] = {}
-    for name in _FUNCTION.findall("\n".join([code, *expanded])):
+    for name in _FUNCTION.findall("\n".join(_expanded(_MACRO.sub("", text), macros))):
         found[name] = found.get(name, 0) + 1
     return found
 
 
+def _expanded(code: str, macros: dict[str, tuple[str, str]]) -> Iterator[str]:
+    """The code, and what the macros it uses stand for, macros inside them too."""
+    yield code
+    for use in _USE.finditer(code):
+        if use[1] in macros:
+            yield from _expanded(_expand(*macros[use[1]], use[2]), macros)
+
+
 def _expand(parameters: str, body: str, arguments: str) -> str:
     """Body of a macro with its arguments put in; only pasting matters here."""
-    body = body.replace("\\\n", "\n")
+    body = re.sub(r" *\\\n", "\n", body)
     values = [value.strip() for value in arguments.split(",")]
     for parameter, value in zip(parameters.split(","), values, strict=False):
         body = re.sub(rf"\b{parameter.strip()}##|##{parameter.strip()}\b", value, body)

@@ -46,6 +46,12 @@ CASES = (
     Case((300, 300, 330), {**_SPLIT_N, **_DIRECT}, suffix="tn", fp32=True, accumulate=True),
     Case((300, 300, 330), _ONE, suffix="nn", accumulate=True),
     Case((100, 300, 330), {**_ONE, "resident_a": True, "num_l1_stages": 2}, compiled_dims="k"),
+    Case(
+        (100, 300, 330),
+        {**_ONE, "resident_a": True, "num_l1_stages": 2},
+        suffix="tn",
+        compiled_dims="k",
+    ),
     Case((300, 100, 128), {**_ONE, "resident_b": True}, compiled_dims="k"),
 )
 

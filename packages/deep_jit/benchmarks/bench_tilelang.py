@@ -3,7 +3,8 @@
 Method: the first lowering of a process and the builds a machine makes once are done before timing.
 Lowering, compile and load are single measurements of a kernel that is in no cache; "from disk" is a
 new process's first call after its imports. SIMT kernels and torch alternate round by round, each
-round counts its best call, and the median of the rounds is printed; torch runs on one thread.
+round counts its best call, and the median of the rounds is printed; torch runs on one thread, the
+emulator on all cores and on one.
 
 Run: python benchmarks/bench_tilelang.py [--rounds 7] [--csv results/tilelang.csv]
 """
@@ -12,6 +13,7 @@ from __future__ import annotations
 
 import csv
 import importlib.util
+import os
 import statistics
 import subprocess
 import sys
@@ -110,8 +112,8 @@ def build_times() -> list[Row]:
     ]
 
 
-def simt_times(rounds: int) -> list[Row]:
-    """SIMT kernels against torch on one thread."""
+def simt_times(rounds: int, threads: int) -> list[Row]:
+    """SIMT kernels on `threads` host threads against torch on one."""
     softmax, top_k = load_example("simt_softmax").softmax, load_example("topk_gate").top_k
     x, scores = torch.randn(256, 1024), torch.randn(256, 256)
     return [
@@ -131,10 +133,13 @@ def simt_times(rounds: int) -> list[Row]:
 def main(rounds: int, path: Path | None) -> None:
     """Runs all measurements and prints a table."""
     torch.set_num_threads(1)
-    rows = [*build_times(), *simt_times(rounds)]
+    counts = sorted({1, len(os.sched_getaffinity(0))})
+    rows = build_times()
+    for threads in counts:
+        rows += simt_times(rounds, threads)
     for name, ours, theirs in rows:
         ratio = "" if theirs is None else f"  torch {theirs * 1e3:7.3f} ms  {ours / theirs:5.1f}x"
-        click.echo(f"{name:24} {ours * 1e3:9.2f} ms{ratio}")
+        click.echo(f"{name:32} {ours * 1e3:9.2f} ms{ratio}")
     if path is not None:
         with path.open("w", newline="") as file:
             writer = csv.writer(file)

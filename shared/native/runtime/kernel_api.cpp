@@ -95,7 +95,7 @@ ASC_EMU_API void* asc_emu_dynamic_ub(void) {
 ASC_EMU_API void asc_emu_spin_hint(void) {
     asm volatile("" ::: "memory");
     if (!asc_emu::running_fiber()) return;   // a loop of a program's host code
-    if (asc_emu::simt_poll()) return;
+    if (asc_emu::in_vector_function() || asc_emu::simt_poll()) return;
     Core& core = current_core();
     if (core.block->launch->aborted()) asc_emu::abandon_core();
     core.fiber->state = asc_emu::FiberState::spinning;

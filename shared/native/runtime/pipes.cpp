@@ -201,6 +201,7 @@ void set_current_core(Core* core) { tl_core = core; }
 Core& current_core() { return *tl_core; }
 
 void abandon_core() {
+    leave_vector_function();
     Fiber* fiber = running_fiber();
     fiber->state = FiberState::failed;
     abandon();

@@ -24,6 +24,10 @@ void seed_pipes(uint64_t seed, uint32_t block);
 uint64_t executed_instructions();
 // A running instruction went on, without being done yet.
 void count_progress();
+// Whether this thread runs a SIMD vector function, which never waits: its loops do not poll.
+bool in_vector_function();
+// An aborted vector function does not return.
+void leave_vector_function();
 void set_current_core(Core* core);
 // Ends the running core without unwinding; the launch must have been aborted before.
 [[noreturn]] void abandon_core();

@@ -60,10 +60,20 @@ class Emulator:
         self.runtime = Runtime(config, backend="cpu")
         self._library: ctypes.CDLL | None = None
 
-    def kernel(self, name: str) -> Callable[..., None]:
-        """`launch(*args, scenario, blocks=1, **emulator options)` of kernels/<name>.hpp."""
-        text = kernel_text("common") + kernel_text(name)
-        kernel = self.runtime.compile(f"emulator_{name}", text)
+    def kernel(
+        self, name: str, more: str = "", suffix: str = "", **compiled_with: Any
+    ) -> Callable[..., None]:
+        """`launch(*args, scenario, blocks=1, **emulator options)` of kernels/<name>.hpp.
+
+        Args:
+            name: file in kernels/.
+            more: text behind the file's.
+            suffix: makes the tags of several such texts differ.
+            compiled_with: emulator options while it compiles.
+        """
+        text = kernel_text("common") + kernel_text(name) + more
+        with emulator(**compiled_with):
+            kernel = self.runtime.compile(f"emulator_{name}{suffix}", text)
 
         def launch(*args: Any, blocks: int = 1, **options: Any) -> None:
             with emulator(**{"uninitialized": "zero", **options}):

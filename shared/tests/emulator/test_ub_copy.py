@@ -91,6 +91,7 @@ def test_loads_with_padding(launch, emu, case, newer):
         loops=loops,
         loop1=loop1,
         loop2=loop2,
+        fill=True,
     )
     same_bytes(ub_after(emu), want, case)
     assert not ub_after(emu, 0).any()

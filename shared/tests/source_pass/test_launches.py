@@ -78,3 +78,10 @@ def test_unreadable_launches_are_errors_with_file_and_line(text: str, message: s
     with pytest.raises(SourcePassError, match=r"allowed: .*<<<numBlocks, ubBytes") as caught:
         rewrite(text, path="p.asc")
     assert message in str(caught.value)
+
+
+def test_a_launch_with_threads_is_a_simt_kernel_on_vector_cores():
+    text = "__global__ void k(int n) {}\nint main() { k<<<dim3(2, 3), threads, 0, s>>>(4); }\n"
+    result = rewrite(text, path="p.asc", program=True).text
+    assert 'launch("k", 0, 1, ' in result
+    assert "config(dim3(2, 3), threads, 0, s)" in result

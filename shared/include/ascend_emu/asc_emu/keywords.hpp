@@ -30,7 +30,8 @@
 #define __schedmode__(mode)
 #define __simd_vf__
 #define __simt_vf__
-#define __simd_callee__
+// NOTE: registers of the host pass through inlined functions only.
+#define __simd_callee__ __attribute__((always_inline))
 #define __simt_callee__
 #define __callee__
 #define __launch_bounds__(...)

@@ -36,6 +36,7 @@ struct Registers {
     LoopRegisters gm2l1_loop, gm2ub_loop, ub2gm_loop;
     uint32_t gm2l1_pad = 0;
     uint64_t copy_pad_value = 0;
+    bool copy_pad_set = false;       // by this kernel
     uint64_t loop3_para = 0;         // num, source matrix stride, destination matrix stride
     uint8_t loop3_written = 0;
     uint64_t channel_para = 0;       // row pitch of NZ2DN in [63:48]
@@ -48,6 +49,8 @@ struct Registers {
     uint64_t fmatrix[2] = {0, 0}, l3d_rpt[2] = {0, 0}, l3d_padding[2] = {0, 0};
     uint64_t status = 0;             // sticky bits of asc_get_status
     uint64_t vector_mask[2] = {~0ull, ~0ull};
+    uint64_t ar = 0, ar_stored = 0;  // bytes that squeezes produced, and those stored of them
+    bool ar_squeezed = false;        // a squeeze has not been stored yet
     // Strides and counts of the n-dimensional UB copy.
     uint64_t ndim_dst_stride[5] = {}, ndim_src_stride[5] = {};
     uint64_t ndim_pad_count = 0, ndim_pad_value = 0;

@@ -17,11 +17,13 @@
 #include "asc_emu/api/l1_to_l0.hpp"
 #include "asc_emu/api/mmad.hpp"
 
+#include "asc_emu/api/raw_sync.hpp"
 #include "asc_emu/api/ub_copy.hpp"
+#include "asc_emu/api/ub_ndim.hpp"
 #include "asc_emu/api/vector_call.hpp"
-#include "asc_emu/api/vector_compute.hpp"
-#include "asc_emu/api/vector_mask.hpp"
-#include "asc_emu/api/vector_memory.hpp"
+#include "asc_emu/api/vector_raw.hpp"
+#include "asc_emu/api/vector_raw_memory.hpp"
+#include "asc_emu/api/vector_sort.hpp"
 
 #include "asc_emu/api/atomics.hpp"
 #include "asc_emu/api/cache.hpp"

@@ -6,6 +6,7 @@
 #include "asc_emu/insn/gm_to_l1.hpp"
 #include "asc_emu/insn/ub_copy.hpp"
 #include "checkers/init_cube.hpp"
+#include "launch.hpp"
 #include "ops/checks.hpp"
 #include "ops/unit_regions.hpp"
 
@@ -17,8 +18,9 @@ const Insn& as(const Command& c) {
     return *reinterpret_cast<const Insn*>(c.params);
 }
 
-// Copies round bursts up to 32 bytes; what they write behind the data is not defined.
+// Copies round bursts up to 32 bytes; without a fill value, what they write behind the data is not defined.
 void undefine_tails(DefinedMemory& memory, Region region, const Bursts& i) {
+    if (i.fill_from_register) return;
     const uint64_t used = i.left_pad + i.bytes + i.right_pad, end = round_up(used, 32);
     const bool compact = i.left_pad == 0 && i.right_pad == 0 && i.dst_stride == i.bytes && i.count > 1;
     for (uint32_t l2 = 0; l2 < i.loops.size2; ++l2)
@@ -36,7 +38,7 @@ void undefine_tails(DefinedMemory& memory, Region region, const Bursts& i) {
 }
 
 Finding leaves(const Core& core, const Command& c, const OpInfo& info, Region region, uint64_t offset,
-               uint64_t bytes, const void* origin) {
+               uint64_t bytes, uint8_t mark, const void* origin) {
     Finding f;
     f.checker = "initcheck";
     const Space space = space_of(region);
@@ -44,9 +46,10 @@ Finding leaves(const Core& core, const Command& c, const OpInfo& info, Region re
     f.address = offset;
     f.bytes = bytes;
     f.message = std::string(info.name) + " stores to GM " + std::to_string(bytes) + " bytes from " +
-                space_name(space) + " offset " + std::to_string(offset) + (origin
-                    ? " that were computed from memory never written"
-                    : " that nothing has written");
+                space_name(space) + " offset " + std::to_string(offset) +
+                (origin                ? " that were computed from memory never written"
+                 : mark == kUnwritten ? " that nothing has written"
+                                      : " that lie behind the end of a copy, or come from memory never written");
     f.fix = origin ? "load the operands, or fill their padding, before they are used"
                    : "write the bytes first, or store fewer";
     f.places.push_back({"stores to GM", core.block->index, core.slot, c.pipe, info.name, c.site});
@@ -60,9 +63,14 @@ Finding leaves(const Core& core, const Command& c, const OpInfo& info, Region re
 
 void InitCheck::reset(Block& block) {
     memory_.reset(block);
+    const Uninitialized start = block.launch->options.uninitialized;
+    poison_ = start == Uninitialized::nan ? kUbNan : kUbPoison;
+    poisoned_ = start != Uninitialized::zero;
+    if (start != Uninitialized::keep) return;
     for (const CoreSlot slot : {CoreSlot::aiv0, CoreSlot::aiv1})
         if (block.has(slot))
-            std::memset(block.core(slot).at(Space::ub, 0), kUbPoison, kSpaceBytes[static_cast<size_t>(Space::ub)]);
+            std::memset(block.core(slot).at(Space::ub, 0), kUbPoison,
+                        kSpaceBytes[static_cast<size_t>(Space::ub)]);
 }
 
 bool InitCheck::sources_defined(const Core& core, const AccessList& list) {
@@ -125,14 +133,16 @@ void InitCheck::store_ub(const Core& core, const Command& c, const AccessList& l
             const auto* data = reinterpret_cast<const uint8_t*>(core.at(a.space, 0));
             for (uint64_t at = low; at < high; ++at) {
                 // NOTE: plain stores of the scalar unit are not seen, but they change the poison.
-                if (marks[at] == kDefined || (marks[at] == kUnwritten && data[at] != kUbPoison)) continue;
+                const bool changed = !poisoned_ || data[at] != poison_;
+                if (marks[at] == kDefined || (marks[at] == kUnwritten && changed)) continue;
                 if (bad++ == 0) where = at;
             }
         });
         if (bad == 0) continue;
-        const void* origin = memory_.at(region, 0)[where] == kDerived ? memory_.origin(region, where) : nullptr;
+        const uint8_t mark = memory_.at(region, 0)[where];
+        const void* origin = mark == kDerived ? memory_.origin(region, where) : nullptr;
         reporter.add("initcheck", c.op, c.site, origin,
-                     [&] { return leaves(core, c, info, region, where, bad, origin); });
+                     [&] { return leaves(core, c, info, region, where, bad, mark, origin); });
     }
 }
 
@@ -142,7 +152,9 @@ void InitCheck::drain(const Core& core, const Command& c, const AccessList& list
     if (result.undefined_bytes == 0 || static_cast<Op>(c.op) != Op::CopyL0cToGm) return;
     const void* origin = memory_.origin(Region::l0c, result.first);
     reporter.add("initcheck", c.op, c.site, origin, [&] {
-        return leaves(core, c, g_op_table[c.op], Region::l0c, result.first, result.undefined_bytes, origin);
+        const uint8_t mark = memory_.at(Region::l0c, 0)[result.first];
+        return leaves(core, c, g_op_table[c.op], Region::l0c, result.first, result.undefined_bytes, mark,
+                      mark == kDerived ? origin : nullptr);
     });
 }
 

@@ -8,8 +8,9 @@
 
 namespace asc_emu {
 
-// What an unseen scalar store would have changed: UB holds this when a block starts under initcheck.
-constexpr uint8_t kUbPoison = 0xa5;
+// What an unseen scalar store would have changed: UB holds this when a block starts under initcheck, unless
+// the option `uninitialized` names another value.
+constexpr uint8_t kUbPoison = 0xa5, kUbNan = 0xff;
 
 class InitCheck {
 public:
@@ -29,6 +30,8 @@ private:
     bool sources_defined(const Core& core, const AccessList& list);
 
     DefinedMemory memory_;
+    uint8_t poison_ = kUbPoison;
+    bool poisoned_ = true;      // false: UB starts with zeros, which a scalar store may well write
 };
 
 }  // namespace asc_emu

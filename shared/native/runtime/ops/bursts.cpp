@@ -8,8 +8,9 @@
 namespace asc_emu {
 namespace {
 
-// NOTE: what the hardware writes behind a burst, up to the next 32 bytes, is not documented: all
-// ones, which is NaN in every float format, so that a kernel that uses it is seen.
+// NOTE: what the hardware writes behind a burst, up to the next 32 bytes, is known for GM -> UB with
+// a pad value only: else all ones, which is NaN in every float format, so that a kernel that uses it
+// is seen.
 constexpr int kTailPoison = 0xff;
 
 bool padded(const Bursts& i) { return i.left_pad != 0 || i.right_pad != 0; }
@@ -21,8 +22,12 @@ void fill_pad(std::byte* dst, uint32_t bytes, const void* element, uint32_t elem
         std::memcpy(dst + at, element, element_bytes);
 }
 
-void poison_tail(std::byte* dst, uint64_t used) {
-    std::memset(dst + used, kTailPoison, round_up(used, 32) - used);
+void fill_tail(const Bursts& i, std::byte* dst, uint64_t used) {
+    const uint64_t missing = round_up(used, 32) - used;
+    if (i.fill_from_register)
+        fill_pad(dst + used, static_cast<uint32_t>(missing), &i.pad_value, i.element_bytes);
+    else
+        std::memset(dst + used, kTailPoison, missing);
 }
 
 void load_padded(const Bursts& i, const std::byte* src, std::byte* dst) {
@@ -44,7 +49,7 @@ void load_group(const Bursts& i, const std::byte* src, std::byte* dst) {
                 std::memcpy(dst + static_cast<size_t>(b) * i.bytes, src + b * i.src_stride,
                             i.bytes);
         }
-        return poison_tail(dst, static_cast<uint64_t>(i.count) * i.bytes);
+        return fill_tail(i, dst, static_cast<uint64_t>(i.count) * i.bytes);
     }
     for (uint32_t b = 0; b < i.count; ++b) {
         std::byte* to = dst + b * i.dst_stride;
@@ -53,7 +58,7 @@ void load_group(const Bursts& i, const std::byte* src, std::byte* dst) {
             load_padded(i, from, to);
         else
             std::memcpy(to, from, i.bytes);
-        poison_tail(to, i.left_pad + i.bytes + i.right_pad);
+        fill_tail(i, to, i.left_pad + i.bytes + i.right_pad);
     }
 }
 

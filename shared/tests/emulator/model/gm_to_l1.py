@@ -75,8 +75,13 @@ def bursts(
     loops: tuple[int, int] = (1, 1),
     loop1: tuple[int, int] = (0, 0),
     loop2: tuple[int, int] = (0, 0),
+    fill: bool = False,
 ) -> None:
-    """Bursts with padding (5.6, 11); lengths and strides in bytes, pads in elements."""
+    """Bursts with padding (5.6, 11); lengths and strides in bytes, pads in elements.
+
+    `fill`: the target is UB and the kernel has set the pad value, which then also fills up to the
+    next 32 bytes (ascend_c_vector.md 12.1).
+    """
     pad_element = np.frombuffer(int(pad).to_bytes(8, "little"), np.uint8)[:size]
     packed = dst_stride == length and left == right == 0 and count > 1
     for j in range(loops[1]):
@@ -85,19 +90,23 @@ def bursts(
             d0 = dst + j * loop2[1] + i * loop1[1]
             for b in range(count):
                 data = gm[s0 + b * src_stride :][:length]
-                element = pad_element if constant else data[:size]
+                element = pad_element if constant or fill else data[:size]
                 row = np.concatenate([np.tile(element, left), data, np.tile(element, right)])
                 if not packed:
-                    row = _whole_blocks(row)
+                    row = _whole_blocks(row, pad_element if fill else None)
                 memory[d0 + b * dst_stride :][: len(row)] = row
             if packed:
                 used = count * length
-                memory[d0 + used : d0 + -(-used // 32) * 32] = UNSPECIFIED_TAIL
+                tail = slice(d0 + used, d0 + -(-used // 32) * 32)
+                memory[tail] = UNSPECIFIED_TAIL
+                if fill:
+                    memory[tail] = np.resize(pad_element, -used % 32)
 
 
-def _whole_blocks(row: np.ndarray) -> np.ndarray:
+def _whole_blocks(row: np.ndarray, pad: np.ndarray | None = None) -> np.ndarray:
     missing = -len(row) % 32
-    return np.concatenate([row, np.full(missing, UNSPECIFIED_TAIL, np.uint8)])
+    tail = np.full(missing, UNSPECIFIED_TAIL, np.uint8)
+    return np.concatenate([row, tail if pad is None else np.resize(pad, missing)])
 
 
 def plain(

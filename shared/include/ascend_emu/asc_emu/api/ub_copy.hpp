@@ -42,6 +42,7 @@ inline void asc_set_copy_pad_val(T pad_value) {
     uint32_t bits = 0;
     __builtin_memcpy(&bits, &pad_value, sizeof(T));
     asc_emu::registers().copy_pad_value = bits;
+    asc_emu::registers().copy_pad_set = true;
 }
 inline void asc_set_gm2ub_pad(uint32_t pad_value) { asc_set_copy_pad_val(pad_value); }
 
@@ -67,7 +68,10 @@ inline void issue_gm_to_ub(const void* dst, const void* src, BurstShape shape,
     i.left_pad = static_cast<uint8_t>(left_pad * element_bytes);
     i.right_pad = static_cast<uint8_t>(right_pad * element_bytes);
     i.element_bytes = element_bytes;
-    i.pad_from_register = pad_from_register;
+    // NOTE: without constant_padding_ctl the sources differ (ascend_c_vector.md section 12.1): the
+    // register where the kernel has set it, else the first element.
+    i.pad_from_register = pad_from_register || r.copy_pad_set;
+    i.fill_from_register = i.pad_from_register;
     i.pad_value = static_cast<uint32_t>(r.copy_pad_value);
     i.loops = r.gm2ub_loop;
     i.l2_hint = hint.value;
@@ -108,8 +112,9 @@ inline void asc_copy_gm2ub(__ubuf__ void* dst, __gm__ void* src, uint32_t size) 
 }
 ASC_EMU_SYNC_TWIN(asc_copy_gm2ub)
 
-// Pads in elements; constant_padding_ctl true: value of asc_set_copy_pad_val, false: first element
-// of the burst.
+// Pads in elements; they hold the value of asc_set_copy_pad_val, if it was called or
+// constant_padding_ctl is true, else the first element of the burst. The same value fills up to the
+// next 32 bytes.
 template <class T>
 inline void asc_copy_gm2ub_align(__ubuf__ T* dst, __gm__ T* src, uint16_t n_burst,
                                  uint32_t len_burst, uint8_t left_padding_count,

@@ -1,39 +1,48 @@
-// Aligned loads and stores between UB and registers (ascend_c_vector.md sections 5, 6 and 11).
+// Places in UB that vector loads and stores use, and the order of these accesses
+// (ascend_c_vector.md sections 5, 6, 11 and 17). Every load and store goes through the functions
+// here, which check it and tell checkers of it.
 #pragma once
+
+#include <source_location>
 
 #include "asc_emu/api/common.hpp"
 #include "asc_emu/api/vector_types.hpp"
+#include "asc_emu/vector/state.hpp"
+
+// Offset of an access that hardware loops advance; in bytes.
+struct addr_reg {
+    uint32_t bytes;
+};
 
 namespace asc_emu {
 
-constexpr uintptr_t kUbBytes = 256 * 1024;
+constexpr uint32_t kUbBytes = 256 * 1024;
 
-// Host address of `bytes` bytes at `p`, which may be an offset from 0; checks alignment and the end
-// of UB.
+// Host address of `bytes` bytes at `p`, which may be an offset from 0; checks alignment, and that
+// the place is in UB.
 template <class T>
-inline T* ub_pointer(T* p, uint32_t bytes, uint32_t align) {
-    auto address = reinterpret_cast<uintptr_t>(p);
-    const uintptr_t offset = address & kOffsetMask;
-    if ((offset & (align - 1)) != 0)
-        asc_emu_fail(
-            "an aligned vector load or store got a UB address that is not a multiple of its "
-            "alignment (32 bytes; 16 or the element for the narrow forms)");
-    if (offset + bytes > kUbBytes) asc_emu_fail("a vector load or store leaves the 256 KiB of UB");
-    if (address < kUbBytes)
-        address += reinterpret_cast<uintptr_t>(asc_emu_base(static_cast<int>(Space::ub)));
-    return reinterpret_cast<T*>(address);
+ASC_EMU_INLINE T* ub_pointer(T* p, uint32_t bytes, uint32_t align) {
+    const uintptr_t offset = reinterpret_cast<uintptr_t>(p) - asc_emu_vector.ub;
+    if (__builtin_expect(offset > kUbBytes - bytes || (offset & (align - 1)) != 0, 0))
+        return static_cast<T*>(asc_emu_ub_place(p, bytes, align));
+    return p;
 }
 
 // The same for a load, which checkers are told of.
 template <class T>
-inline const T* ub_source(T* p, uint32_t bytes, uint32_t align) {
+ASC_EMU_INLINE const T* ub_source(T* p, uint32_t bytes, uint32_t align) {
     if (__builtin_expect(asc_emu_observing != 0, 0)) asc_emu_vector_access(p, bytes, 0);
+    return ub_pointer(p, bytes, align);
+}
+// The same for a store of all bytes.
+template <class T>
+ASC_EMU_INLINE T* ub_target(T* p, uint32_t bytes, uint32_t align) {
+    if (__builtin_expect(asc_emu_observing != 0, 0)) asc_emu_vector_access(p, bytes, 1);
     return ub_pointer(p, bytes, align);
 }
 // Tells checkers of a store of the active lanes, kBytes each in memory.
 template <uint32_t W, uint32_t kBytes>
-inline void tell_store(const volatile void* p, const MaskRegister& mask) {
-    if (__builtin_expect(asc_emu_observing == 0, 1)) return;
+__attribute__((noinline)) void tell_lanes(const volatile void* p, const MaskRegister& mask) {
     const auto* at = static_cast<const volatile std::byte*>(p);
     constexpr uint32_t kLanes = kVectorBytes / W;
     for (uint32_t i = 0; i < kLanes;) {
@@ -43,86 +52,28 @@ inline void tell_store(const volatile void* p, const MaskRegister& mask) {
         i = end + 1;
     }
 }
+// The same for a store of the active lanes of W bytes, kBytes each in memory.
+template <uint32_t W, uint32_t kBytes, class T>
+ASC_EMU_INLINE T* ub_target(T* p, const MaskRegister& mask, uint32_t align) {
+    if (__builtin_expect(asc_emu_observing != 0, 0)) tell_lanes<W, kBytes>(p, mask);
+    return ub_pointer(p, kVectorBytes / W * kBytes, align);
+}
+
+// A pointer moved by elements of its type, by an address register, or by bytes.
+template <class T>
+ASC_EMU_INLINE T* moved(T* p, int32_t elements) {
+    return p + elements;
+}
+template <class T>
+ASC_EMU_INLINE T* moved_bytes(T* p, int64_t bytes) {
+    return reinterpret_cast<T*>(reinterpret_cast<uintptr_t>(p) + static_cast<uintptr_t>(bytes));
+}
+template <class T>
+ASC_EMU_INLINE T* moved(T* p, addr_reg offset) {
+    return moved_bytes(p, static_cast<int64_t>(offset.bytes));
+}
 
 }  // namespace asc_emu
-
-// Offsets and advances count elements of the pointer's type.
-template <class T>
-inline void asc_loadalign(vector_bool& dst, __ubuf__ T* src) {
-    __builtin_memcpy(&dst, asc_emu::ub_source(src, 32, 32), 32);
-}
-template <class T>
-inline void asc_loadalign(asc_emu::VectorRegister<T>& dst, __ubuf__ T* src) {
-    __builtin_memcpy(&dst, asc_emu::ub_source(src, asc_emu::kVectorBytes, 32),
-                     asc_emu::kVectorBytes);
-}
-template <class T>
-inline void asc_loadalign(asc_emu::VectorRegister<T>& dst, __ubuf__ T* src, int32_t offset) {
-    asc_loadalign(dst, src + offset);
-}
-template <class T>
-inline void asc_loadalign_postupdate(asc_emu::VectorRegister<T>& dst, __ubuf__ T*& src,
-                                     int32_t offset) {
-    asc_loadalign(dst, src);
-    src += offset;
-}
-
-// Inactive lanes leave memory as it is.
-template <class T>
-inline void asc_storealign(__ubuf__ T* dst, const asc_emu::VectorRegister<T>& src,
-                           const vector_bool& mask) {
-    T* out = asc_emu::ub_pointer(dst, asc_emu::kVectorBytes, 32);
-    asc_emu::tell_store<sizeof(T), sizeof(T)>(out, mask);
-    if (mask.template all<sizeof(T)>()) {
-        __builtin_memcpy(out, &src, asc_emu::kVectorBytes);
-        return;
-    }
-    for (uint32_t i = 0; i < src.kLanes; ++i)
-        if (mask.template lane<sizeof(T)>(i)) out[i] = src.lane[i];
-}
-template <class T>
-inline void asc_storealign(__ubuf__ T* dst, const asc_emu::VectorRegister<T>& src, int32_t offset,
-                           const vector_bool& mask) {
-    asc_storealign(dst + offset, src, mask);
-}
-template <class T>
-inline void asc_storealign_postupdate(__ubuf__ T*& dst, const asc_emu::VectorRegister<T>& src,
-                                      int32_t offset, const vector_bool& mask) {
-    asc_storealign(dst, src, mask);
-    dst += offset;
-}
-
-// The low half of every lane, packed: 128 bytes. Offsets and advances still count elements of T.
-template <class T>
-inline void asc_storealign_pack(__ubuf__ T* dst, const asc_emu::VectorRegister<T>& src,
-                                const vector_bool& mask) {
-    static_assert(sizeof(T) >= 2, "asc_storealign_pack halves lanes of 2, 4 or 8 bytes");
-    using Lane = std::conditional_t<sizeof(T) == 2, uint16_t,
-                                    std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>>;
-    using Packed = std::conditional_t<sizeof(T) == 2, uint8_t,
-                                      std::conditional_t<sizeof(T) == 4, uint16_t, uint32_t>>;
-    auto* out = reinterpret_cast<Packed*>(asc_emu::ub_pointer(dst, asc_emu::kVectorBytes / 2, 32));
-    asc_emu::tell_store<sizeof(T), sizeof(Packed)>(out, mask);
-    Lane lanes[src.kLanes];
-    __builtin_memcpy(lanes, &src, asc_emu::kVectorBytes);
-    if (mask.template all<sizeof(T)>()) {
-        for (uint32_t i = 0; i < src.kLanes; ++i) out[i] = static_cast<Packed>(lanes[i]);
-        return;
-    }
-    for (uint32_t i = 0; i < src.kLanes; ++i)
-        if (mask.template lane<sizeof(T)>(i)) out[i] = static_cast<Packed>(lanes[i]);
-}
-template <class T>
-inline void asc_storealign_pack(__ubuf__ T* dst, const asc_emu::VectorRegister<T>& src,
-                                int32_t offset, const vector_bool& mask) {
-    asc_storealign_pack(dst + offset, src, mask);
-}
-template <class T>
-inline void asc_storealign_pack_postupdate(__ubuf__ T*& dst, const asc_emu::VectorRegister<T>& src,
-                                           int32_t offset, const vector_bool& mask) {
-    asc_storealign_pack(dst, src, mask);
-    dst += offset;
-}
 
 // Order of UB accesses inside a vector function: program order on the host.
 enum mem_bar_t : uint8_t {
@@ -137,6 +88,53 @@ enum mem_bar_t : uint8_t {
     SV_ALL,
     ST_VLD,
     LD_VST,
-    ST_VST
+    ST_VST,
+    SS_ALL,
+    LD_ST,
+    ST_LD,
+    ST_ST,
 };
-inline void asc_mem_bar(mem_bar_t) { __atomic_signal_fence(__ATOMIC_SEQ_CST); }
+inline ASC_EMU_FORCED void asc_mem_bar(mem_bar_t) { __atomic_signal_fence(__ATOMIC_SEQ_CST); }
+inline ASC_EMU_FORCED void mem_bar(mem_bar_t type) { asc_mem_bar(type); }
+
+// Offsets that grow with the turns of the loop around the call: offset elements of 1, 2 or 4 bytes
+// each time. NOTE: the turns of one loop are counted at the call; offsets of outer loops would need
+// their indices, so the forms with several offsets take zeros for them.
+namespace asc_emu {
+ASC_EMU_INLINE addr_reg address_register(uint32_t width, uint32_t inner, uint32_t outer,
+                                         const std::source_location& at) {
+    if (outer != 0)
+        asc_emu_fail(
+            "an address register over several loops is not emulated: pass offsets for "
+            "the innermost loop only, and add the outer ones to the pointer");
+    return {width * inner * asc_emu_loop_index(at.line(), at.column())};
+}
+}  // namespace asc_emu
+
+#define ASC_EMU_ADDRESS_REGISTER(name, width)                                              \
+    inline ASC_EMU_FORCED addr_reg name(                                                   \
+        uint32_t offset0, std::source_location at = std::source_location::current()) {     \
+        return asc_emu::address_register(width, offset0, 0, at);                           \
+    }                                                                                      \
+    inline ASC_EMU_FORCED addr_reg name(                                                   \
+        uint32_t offset0, uint32_t offset1,                                                \
+        std::source_location at = std::source_location::current()) {                       \
+        return asc_emu::address_register(width, offset0, offset1, at);                     \
+    }                                                                                      \
+    inline ASC_EMU_FORCED addr_reg name(                                                   \
+        uint32_t offset0, uint32_t offset1, uint32_t offset2,                              \
+        std::source_location at = std::source_location::current()) {                       \
+        return asc_emu::address_register(width, offset0, offset1 | offset2, at);           \
+    }                                                                                      \
+    inline ASC_EMU_FORCED addr_reg name(                                                   \
+        uint32_t offset0, uint32_t offset1, uint32_t offset2, uint32_t offset3,            \
+        std::source_location at = std::source_location::current()) {                       \
+        return asc_emu::address_register(width, offset0, offset1 | offset2 | offset3, at); \
+    }
+ASC_EMU_ADDRESS_REGISTER(asc_update_addr_reg_b8, 1)
+ASC_EMU_ADDRESS_REGISTER(asc_update_addr_reg_b16, 2)
+ASC_EMU_ADDRESS_REGISTER(asc_update_addr_reg_b32, 4)
+ASC_EMU_ADDRESS_REGISTER(asc_create_iter_reg_b8, 1)
+ASC_EMU_ADDRESS_REGISTER(asc_create_iter_reg_b16, 2)
+ASC_EMU_ADDRESS_REGISTER(asc_create_iter_reg_b32, 4)
+#undef ASC_EMU_ADDRESS_REGISTER

@@ -18,6 +18,7 @@ struct Bursts {
     uint8_t left_pad, right_pad;  // bytes
     uint8_t element_bytes;
     bool pad_from_register;  // else the first element of the burst
+    bool fill_from_register = false;  // up to the next 32 bytes; else with poison
     uint8_t l2_hint;
 };
 

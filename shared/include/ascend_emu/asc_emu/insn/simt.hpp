@@ -13,7 +13,7 @@ struct SimtFunction {
     static constexpr Op kOp = Op::SimtFunction;
     static constexpr Pipe kPipe = Pipe::V;
     static constexpr size_t kInlineBytes = 112;
-    void (*run)(const void* arguments);    // one thread
+    void (*run)(const void* arguments);    // one thread; null with `lanes`
     void (*lanes)(const void* arguments);  // all threads in one call, or null
     dim3 threads;
     dim3 grid;   // x = 0: the launch's number of blocks

@@ -40,11 +40,10 @@ struct SimtTraits<void (*)(P...)> {
         SimtFunction i{};
         i.threads = threads;
         i.grid = dim3(0);
-        i.run = [](const void* arguments) { call(kFunction, arguments); };
-#ifndef ASC_EMU_SIMT_THREADS  // defined: a thread at a time, to compare with
         if constexpr (SimtLanes<kFunction>::kKnown)
             i.lanes = [](const void* arguments) { call(SimtLanes<kFunction>::kRun, arguments); };
-#endif
+        else
+            i.run = [](const void* arguments) { call(kFunction, arguments); };
         void* place = i.inline_arguments;
         if constexpr (sizeof(Arguments) > SimtFunction::kInlineBytes || alignof(Arguments) > 16)
             place = i.heap = std::aligned_alloc(64, (sizeof(Arguments) + 63) / 64 * 64);

@@ -75,3 +75,8 @@ constexpr int __float_as_int(float x) { return std::bit_cast<int>(x); }
 constexpr unsigned int __float_as_uint(float x) { return std::bit_cast<unsigned int>(x); }
 constexpr float __int_as_float(int x) { return std::bit_cast<float>(x); }
 constexpr float __uint_as_float(unsigned int x) { return std::bit_cast<float>(x); }
+
+// Scalar bit counts, which host-visible helper functions of hybrid kernels use.
+constexpr int64_t bcnt1(uint64_t x) { return std::popcount(x); }
+constexpr int64_t bcnt0(uint64_t x) { return 64 - std::popcount(x); }
+constexpr int64_t clz(uint64_t x) { return std::countl_zero(x); }
