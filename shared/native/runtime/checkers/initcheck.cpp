@@ -14,11 +14,6 @@
 namespace asc_emu {
 namespace {
 
-template <class Insn>
-const Insn& as(const Command& c) {
-    return *reinterpret_cast<const Insn*>(c.params);
-}
-
 // Copies round bursts up to 32 bytes; without a fill value, what they write behind the data is not defined.
 void undefine_tails(DefinedMemory& memory, Region region, const Bursts& i) {
     if (i.fill_from_register) return;
@@ -114,10 +109,10 @@ void InitCheck::move(const Core& core, const Command& c, const OpInfo& info, con
 void InitCheck::load_from_gm(const Core& core, const Command& c, const AccessList& list) {
     define_writes(core, list);
     switch (static_cast<Op>(c.op)) {
-        case Op::CopyGmToL1Burst: return undefine_tails(memory_, Region::l1, as<CopyGmToL1Burst>(c));
+        case Op::CopyGmToL1Burst: return undefine_tails(memory_, Region::l1, c.as<CopyGmToL1Burst>());
         case Op::CopyGmToUb:
             return undefine_tails(memory_, core.slot == CoreSlot::aiv1 ? Region::ub1 : Region::ub0,
-                                  as<CopyGmToUb>(c));
+                                  c.as<CopyGmToUb>());
         default: return;
     }
 }
