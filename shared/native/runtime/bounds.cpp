@@ -11,24 +11,27 @@ struct Problem {
     bool found() const { return !message.empty(); }
 };
 
+bool fine(const Access& a) {
+    const auto [low, high] = a.span();
+    if (a.space == Space::gm) return low >= 4096;
+    return low >= 0 && high <= kSpaceBytes[static_cast<size_t>(a.space)] && a.address % a.align == 0;
+}
+
 Problem problem_of(const OpInfo& info, const Access& a) {
+    if (fine(a)) return {};   // NOTE: every instruction comes here, so no text is made before
     const std::string name = info.name;
     const auto [low, high] = a.span();
-    if (a.space == Space::gm) {
-        if (low >= 4096) return {};
+    if (a.space == Space::gm)
         return {name + ": GM address " + std::to_string(low) + " is in the null page", "pass the address of a tensor"};
-    }
     const std::string space = space_name(a.space);
     const int64_t size = kSpaceBytes[static_cast<size_t>(a.space)];
     if (low < 0 || high > size)
         return {name + (a.write ? ": writes " : ": reads ") + space + " bytes [" + std::to_string(low) + ", " +
                     std::to_string(high) + "), but " + space + " has " + std::to_string(size) + " bytes",
                 "use smaller sizes, strides or a lower address"};
-    if (a.address % a.align != 0)
-        return {name + ": " + space + " address " + std::to_string(a.address) + " must be a multiple of " +
-                    std::to_string(a.align) + " bytes",
-                "move the buffer"};
-    return {};
+    return {name + ": " + space + " address " + std::to_string(a.address) + " must be a multiple of " +
+                std::to_string(a.align) + " bytes",
+            "move the buffer"};
 }
 
 void note(const Core& core, const Command& c, const OpInfo& info, const Access& a, const Problem& problem) {

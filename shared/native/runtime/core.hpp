@@ -1,6 +1,7 @@
 // State of one emulated core and of the block it belongs to (ascend_c_cube.md section 2; emulator.md section 2).
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <bitset>
 #include <cstddef>
@@ -39,6 +40,8 @@ constexpr uint32_t kNumMutexes = 32;
 constexpr uint32_t kNumCounters = 32;      // cross-core counters: 16, and 16 more on the cube core
 constexpr int kMaxCounter = 15;
 constexpr uint32_t kUnitFlagBytes = 512;   // of L0C behind one unit flag
+constexpr uint64_t kL0Granule = 2048;      // bytes of L0A and L0B that share a content version
+constexpr uint64_t kNumL0Granules = kSpaceBytes[static_cast<size_t>(Space::l0a)] / kL0Granule;
 
 struct Fiber;
 class SimtBlock;
@@ -107,8 +110,9 @@ struct Core {
     SimtBlock* simt = nullptr;
     bool simt_polling = false;
 
-    // Versions of L0A / L0B contents: a new number with every write, so that packed forms can be reused.
-    uint64_t l0_version[2] = {0, 0};       // 0: unknown
+    // Versions of L0A / L0B contents: a new number with every write, so that packed forms can be reused
+    // (ops/l0_version.hpp); 0: unknown.
+    std::array<uint64_t, kNumL0Granules> l0_versions[2] = {};
 
     // Arrays declared in on-chip memories: next free offset, and the place of each declaration.
     struct Array {

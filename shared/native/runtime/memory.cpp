@@ -51,7 +51,7 @@ void Core::reset() {
     for (auto& c : counters) c.store(0, std::memory_order_relaxed);
     for (auto& m : mutexes) m.reset();
     unit_flags.reset();
-    l0_version[0] = l0_version[1] = 0;
+    for (auto& versions : l0_versions) versions.fill(0);
     for (auto& a : arrays) a.clear();
     std::memset(array_top, 0, sizeof(array_top));
     fiber = nullptr;

@@ -8,6 +8,7 @@
 #include "fiber.hpp"
 #include "launch.hpp"
 #include "memory.hpp"
+#include "numerics/mmad.hpp"
 #include "observer.hpp"
 #include "op_table.hpp"
 #include "pipes.hpp"
@@ -42,6 +43,7 @@ public:
             if (any_spinning()) wait_spinning(epoch);
             else launch_.wait_idle(epoch, [this] { return deadlock_report(); });
         }
+        numerics::settle();   // memories stay readable after the launch
         for (auto& slot : resident_) {
             launch_.remove_resident(&slot->block);
             pool_.push_back(std::move(slot));
@@ -92,6 +94,7 @@ private:
                 if (core.fiber) progress |= step_core(core);
             if (launch_.aborted()) return true;
             if (!slot.block.done()) continue;
+            numerics::settle();
             if (g_observer) g_observer->on_block_end(slot.block);
             launch_.remove_resident(&slot.block);
             pool_.push_back(std::move(resident_[i]));

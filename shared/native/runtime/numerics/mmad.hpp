@@ -58,7 +58,11 @@ struct MmadProblem {
     uint64_t a_version = 0, b_version = 0;
 };
 
+// Fast mode may leave sums of this thread open; nobody looks at C before settle() is called.
 void mmad(const MmadProblem& problem, Mode mode);
+
+// Finishes what mmad() has left open on this thread.
+void settle();
 
 // Instruction set these kernels were compiled for: "avx512", "avx2", "neon" or "generic".
 const char* isa_name();

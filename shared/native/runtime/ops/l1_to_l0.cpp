@@ -50,7 +50,8 @@ static void execute(Core& core, const CopyL1ToL0& i) {
             std::memcpy(dst + k * i.dst_stride * kFractal, src + k * i.src_stride * kFractal,
                         column);
     }
-    new_l0_version(core, i.to_l0b);
+    const int64_t written = (i.k_step - 1) * i.dst_stride * kFractal + static_cast<int64_t>(column);
+    new_l0_version(core, i.to_l0b, i.dst, static_cast<uint64_t>(written));
 }
 static void accesses(const Core&, const CopyL1ToL0& i, AccessList& list) {
     if (empty(i)) return;
@@ -178,7 +179,9 @@ static void execute(Core& core, const CopyL1ToL0Mx& i) {
     std::byte* dst = core.at(mx_space(i.to_l0b), i.dst);
     for (size_t x = 0; x < i.x_step; ++x)
         std::memcpy(dst + x * i.dst_stride * 32, src + x * i.src_stride * 32, i.y_step * 32u);
-    new_l0_version(core, i.to_l0b);
+    // The scales of a granule of data: 16 bytes of operand have one of scales.
+    const uint64_t written = (i.x_step - 1u) * static_cast<uint64_t>(i.dst_stride) * 32 + i.y_step * 32u;
+    new_l0_version(core, i.to_l0b, i.dst * 16ull, written * 16);
 }
 static void accesses(const Core&, const CopyL1ToL0Mx& i, AccessList& list) {
     list.read(Space::l1, mx_source(i), i.y_step * 32u, {Loop{i.x_step, i.src_stride * 32}}, 32);

@@ -4,6 +4,7 @@
 
 #include "numerics/mmad.hpp"
 #include "ops/checks.hpp"
+#include "ops/l0_version.hpp"
 #include "ops/unit_regions.hpp"
 
 namespace asc_emu {
@@ -38,6 +39,11 @@ uint64_t k_groups(const Mmad& i) {
     return ceil_div(static_cast<uint64_t>(i.k) * dtype_bits(i.a_type), 256);
 }
 
+// Bytes of L0A or L0B behind an operand of so many rows, at most; scales lie within the same share.
+uint64_t operand_bytes(const Mmad& i, uint32_t rows) {
+    return round_up(static_cast<uint64_t>(i.k) * dtype_bits(i.a_type), i.mx ? 512 : 256) / 8 * round_up(rows, 16);
+}
+
 const uint8_t* scales(const Core& core, Space space, uint32_t operand) {
     return reinterpret_cast<const uint8_t*>(core.at(space, operand / 16));
 }
@@ -66,8 +72,8 @@ static void execute(Core& core, const Mmad& i) {
     p.hf32 = i.hf32;
     p.hf32_ties_away = i.hf32_ties_away;
     p.gemv = i.gemv;
-    p.a_version = core.l0_version[0];
-    p.b_version = core.l0_version[1];
+    p.a_version = l0_version(core, false, i.a, operand_bytes(i, i.m));
+    p.b_version = l0_version(core, true, i.b, operand_bytes(i, i.n));
     numerics::mmad(p, fast_numerics(core) ? numerics::Mode::fast : numerics::Mode::exact);
     if (i.unit_flag == kUnitFlagUpdate) set_unit_flags(core, unit_region(i), true);
 }
