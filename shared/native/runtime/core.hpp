@@ -12,6 +12,7 @@
 #include "access.hpp"
 #include "asc_emu/command.hpp"
 #include "asc_emu/registers.hpp"
+#include "ops/l0_views.hpp"
 
 namespace asc_emu {
 
@@ -40,6 +41,7 @@ constexpr uint32_t kNumMutexes = 32;
 constexpr uint32_t kNumCounters = 32;      // cross-core counters: 16, and 16 more on the cube core
 constexpr int kMaxCounter = 15;
 constexpr uint32_t kUnitFlagBytes = 512;   // of L0C behind one unit flag
+using UnitFlags = std::bitset<kSpaceBytes[static_cast<size_t>(Space::l0c)] / kUnitFlagBytes>;
 constexpr uint64_t kL0Granule = 2048;      // bytes of L0A and L0B that share a content version
 constexpr uint64_t kNumL0Granules = kSpaceBytes[static_cast<size_t>(Space::l0a)] / kL0Granule;
 
@@ -104,7 +106,7 @@ struct Core {
     uint8_t flags[kNumPipes][kNumPipes] = {};   // bit = event id
     std::atomic<int> counters[kNumCounters] = {};
     Mutex mutexes[kNumMutexes];
-    std::bitset<kSpaceBytes[static_cast<size_t>(Space::l0c)] / kUnitFlagBytes> unit_flags;
+    UnitFlags unit_flags;
 
     // SIMT function at the head of PIPE_V, from its start to its end; whether all its threads poll memory.
     SimtBlock* simt = nullptr;
@@ -138,6 +140,7 @@ struct Block {
     const Core& core(CoreSlot slot) const { return cores[static_cast<size_t>(slot)]; }
     Launch* launch = nullptr;
     void* checker = nullptr;                // what the checkers know of the block, while they run
+    L0Views l0_views;
     int subblock_arrivals[16][2] = {};      // mode 1 and mode 2: arrivals of the two vector cores
     int block_arrivals[16][2] = {};
     bool done() const;

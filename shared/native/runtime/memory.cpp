@@ -98,6 +98,7 @@ void BlockSlot::prepare(Launch& launch, uint32_t index) {
     block.num_aic = launch.desc.kernel->num_aic;
     block.num_aiv = launch.desc.kernel->num_aiv;
     block.launch = &launch;
+    block.l0_views.count = 0;
     std::memset(block.subblock_arrivals, 0, sizeof(block.subblock_arrivals));
     std::memset(block.block_arrivals, 0, sizeof(block.block_arrivals));
     for (Core& c : block.cores) c.reset();

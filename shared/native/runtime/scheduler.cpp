@@ -43,8 +43,8 @@ public:
             if (any_spinning()) wait_spinning(epoch);
             else launch_.wait_idle(epoch, [this] { return deadlock_report(); });
         }
-        numerics::settle();   // memories stay readable after the launch
         for (auto& slot : resident_) {
+            settle_memories(slot->block);
             launch_.remove_resident(&slot->block);
             pool_.push_back(std::move(slot));
         }
@@ -55,6 +55,12 @@ public:
     }
 
 private:
+    // Memories hold what the instructions have written, and stay readable after the launch.
+    static void settle_memories(Block& block) {
+        numerics::settle();
+        settle_views(block);
+    }
+
     static void kernel_entry(Core* core) {
         (void)core;
         const asc_emu_launch_desc& desc = core->block->launch->desc;
@@ -94,7 +100,7 @@ private:
                 if (core.fiber) progress |= step_core(core);
             if (launch_.aborted()) return true;
             if (!slot.block.done()) continue;
-            numerics::settle();
+            settle_memories(slot.block);
             if (g_observer) g_observer->on_block_end(slot.block);
             launch_.remove_resident(&slot.block);
             pool_.push_back(std::move(resident_[i]));

@@ -32,11 +32,19 @@ OperandView view_a(const MmadProblem& p) {
             p.a_type,
             hf32_of(p),
             p.scale_a,
-            p.gemv && p.m == 1};
+            p.gemv && p.m == 1,
+            p.a_pitch};
 }
 
 OperandView view_b(const MmadProblem& p) {
-    return {static_cast<const uint8_t*>(p.b), p.n, p.k, p.b_type, hf32_of(p), p.scale_b, false};
+    return {static_cast<const uint8_t*>(p.b),
+            p.n,
+            p.k,
+            p.b_type,
+            hf32_of(p),
+            p.scale_b,
+            false,
+            p.b_pitch};
 }
 
 int significant_bits(const OperandView& view) {

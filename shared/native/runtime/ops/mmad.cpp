@@ -5,6 +5,7 @@
 #include "numerics/mmad.hpp"
 #include "ops/checks.hpp"
 #include "ops/l0_version.hpp"
+#include "ops/l0_views.hpp"
 #include "ops/unit_regions.hpp"
 
 namespace asc_emu {
@@ -50,11 +51,28 @@ const uint8_t* scales(const Core& core, Space space, uint32_t operand) {
 
 }  // namespace
 
+// Where an operand of so many rows lies, and the bytes from one 32-byte column of K to the next.
+struct Place {
+    const void* data;
+    uint64_t pitch;
+};
+static Place place_of(Core& core, const Mmad& i, bool l0b) {
+    const uint64_t rows = l0b ? padded_n(i) : padded_m(i), offset = (l0b ? i.b : i.a) & kOffsetMask;
+    const bool row_of_k = i.gemv && i.m == 1 && !l0b;
+    const uint64_t column = row_of_k ? 32 : rows * 32;
+    const L0View* view = view_of_operand(core, l0b, offset, column, column * k_groups(i));
+    if (view) return {core.at(Space::l1, view->src), view->pitch};
+    return {core.at(l0b ? Space::l0b : Space::l0a, offset), column};
+}
+
 static void execute(Core& core, const Mmad& i) {
     if (empty(i)) return;
     numerics::MmadProblem p;
-    p.a = core.at(Space::l0a, i.a);
-    p.b = core.at(Space::l0b, i.b);
+    const Place a = place_of(core, i, false), b = place_of(core, i, true);
+    p.a = a.data;
+    p.b = b.data;
+    p.a_pitch = a.pitch;
+    p.b_pitch = b.pitch;
     p.c = core.at(Space::l0c, i.c);
     p.m = i.m;
     p.k = i.k;
