@@ -16,6 +16,7 @@ uint32_t shim_problem_bytes() { return sizeof(MmadProblem); }
 
 void shim_mmad(const MmadProblem* problem, int fast) {
     mmad(*problem, fast ? Mode::fast : Mode::exact);
+    settle();
 }
 
 const char* shim_isa_name() { return isa_name(); }
