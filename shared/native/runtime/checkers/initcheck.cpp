@@ -1,6 +1,7 @@
 // Movement of marks, and the reports where undefined values reach GM.
 #include "checkers/initcheck.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 #include "asc_emu/insn/gm_to_l1.hpp"
@@ -116,6 +117,14 @@ void InitCheck::load_from_gm(const Core& core, const Command& c, const AccessLis
     }
 }
 
+// NOTE: plain stores of the scalar unit and of SIMT threads are not seen, but they change the poison. A byte they
+// store may equal it, a whole 32-byte block hardly.
+bool InitCheck::changed(const uint8_t* ub, uint64_t offset) const {
+    if (!poisoned_ || ub[offset] != poison_) return true;
+    const uint8_t* const block = ub + offset / 32 * 32;
+    return std::any_of(block, block + 32, [&](uint8_t byte) { return byte != poison_; });
+}
+
 void InitCheck::store_ub(const Core& core, const Command& c, const AccessList& list, Reporter& reporter) {
     const OpInfo& info = g_op_table[c.op];
     for (const Access& a : list) {
@@ -127,9 +136,7 @@ void InitCheck::store_ub(const Core& core, const Command& c, const AccessList& l
             const uint8_t* marks = memory_.at(region, 0);
             const auto* data = reinterpret_cast<const uint8_t*>(core.at(a.space, 0));
             for (uint64_t at = low; at < high; ++at) {
-                // NOTE: plain stores of the scalar unit are not seen, but they change the poison.
-                const bool changed = !poisoned_ || data[at] != poison_;
-                if (marks[at] == kDefined || (marks[at] == kUnwritten && changed)) continue;
+                if (marks[at] == kDefined || (marks[at] == kUnwritten && changed(data, at))) continue;
                 if (bad++ == 0) where = at;
             }
         });
