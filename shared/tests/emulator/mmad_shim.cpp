@@ -19,6 +19,10 @@ void shim_mmad(const MmadProblem* problem, int fast) {
     settle();
 }
 
+void shim_mmad_open(const MmadProblem* problem) { mmad(*problem, Mode::fast); }
+
+void shim_settle() { settle(); }
+
 const char* shim_isa_name() { return isa_name(); }
 
 const char* shim_fast_unit_name() { return fast_unit_name(); }

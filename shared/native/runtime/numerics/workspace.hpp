@@ -101,6 +101,11 @@ struct PackedSlots {
         }
         return nullptr;
     }
+    // The slots used last come first again, so that they stay in the cache.
+    void release() {
+        for (PackedOperand& operand : operands) operand.held = false;
+        next = 0;
+    }
     const PackedOperand& oldest() const { return operands[next]; }
     PackedOperand& take() {
         PackedOperand& slot = operands[next];
