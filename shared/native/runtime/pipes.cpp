@@ -50,10 +50,16 @@ bool is_ready(Core& core, const Command& c) {
     return fills_done(core, c);
 }
 
+bool knows_views(uint16_t op) {
+    return op == static_cast<uint16_t>(Op::CopyL1ToL0) || op == static_cast<uint16_t>(Op::Mmad);
+}
+
 void execute(Core& core, const Command& c) {
     const OpInfo& info = info_of(c.op);
     tl_executing = &c;
     if (g_observer) g_observer->on_execute(core, c, info);
+    if (!c.skip && core.block->l0_views.count != 0 && info.accesses && !knows_views(c.op))
+        settle_views_for(core, c, info);
     if (!c.skip) info.execute(core, c.params);
     else if (info.skip) info.skip(core, c.params);
     tl_executing = nullptr;

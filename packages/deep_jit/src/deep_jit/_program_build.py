@@ -17,6 +17,7 @@ from ._shared.jit.backends.cpu.files import parse_dependencies
 from ._shared.jit.backends.cpu.flags import kernel_compile_flags
 from ._shared.jit.backends.cpu.host_compiler import find_host_compiler
 from ._shared.jit.backends.cpu.isa import choose_isa
+from ._shared.jit.backends.cpu.observed import OBSERVE, observe_flags_of_texts
 from ._shared.jit.backends.cpu.pch import PreludeBuilder, headers_sha256, prelude_text
 from ._shared.jit.backends.cpu.places import Places
 from ._shared.jit.backends.cpu.probes import ProbeCache
@@ -104,7 +105,10 @@ class ProgramBuilder:
         options = CpuCompilerOptions.defaults(
             arch=self._settings.npu_arch, debug_info=self._settings.kernel_debug_info
         )
-        flags = kernel_compile_flags(options, isa, source_map=source_map)
+        flags = (
+            *kernel_compile_flags(options, isa, source_map=source_map),
+            *observe_flags_of_texts(tree.files.values(), compiler.family),
+        )
         runtime = EmuRuntimeBuilder(compiler, self._places, self._settings, self._log).path(isa)
         prelude = PreludeBuilder(compiler, self._places, self._settings, self._log).get(flags)
         argv = (
@@ -138,23 +142,30 @@ class ProgramBuilder:
             prelude = sources / "prelude.hpp"
             prelude.write_text(prelude_text())
         dependencies = sources / "program.d"
-        done = check_tool(
-            [
-                *plan.argv,
-                f"-ffile-prefix-map={sources}=.",
-                *("-include", prelude),
-                *("-MD", "-MF", dependencies),
-                *("-x", "c++", root),
-                *("-o", folder / _BINARY),
-                *("-pthread", f"-L{plan.runtime.parent}", f"-l:{plan.runtime.name}"),
-                f"-Wl,-rpath,{plan.runtime.parent}",
-            ],
-            cwd=sources,
-            timeout=self._settings.compile_timeout,
-            announce=self._announce,
+        unit = sources / "program.o"
+        compile_only: tuple[str | Path, ...] = (
+            *plan.argv,
+            f"-ffile-prefix-map={sources}=.",
+            *("-include", prelude),
+            *("-MD", "-MF", dependencies),
+            *("-x", "c++", "-c", root, "-o", unit),
         )
-        if done.output.strip():
-            self._log.warning(done.output.rstrip())
+        # NOTE: in two steps, or the compiler links its own sanitizer library to observed programs.
+        link: tuple[str | Path, ...] = (
+            *(word for word in plan.argv if word != OBSERVE),
+            *(unit, "-o", folder / _BINARY),
+            *("-pthread", f"-L{plan.runtime.parent}", f"-l:{plan.runtime.name}"),
+            f"-Wl,-rpath,{plan.runtime.parent}",
+        )
+        for words in (compile_only, link):
+            done = check_tool(
+                list(words),
+                cwd=sources,
+                timeout=self._settings.compile_timeout,
+                announce=self._announce,
+            )
+            if done.output.strip():
+                self._log.warning(done.output.rstrip())
         names = parse_dependencies(dependencies.read_text(errors="surrogateescape"))
         used = [Path(sources, name) for name in names]
         _write_manifest(folder, [name for name in used if _is_foreign(name, folder)])
