@@ -42,7 +42,7 @@ _SPLIT = {
 _DIRECT = {**_SPLIT, "block_n": 128, "direct_store": True}
 _FP4 = {**_SPLIT, "block_k": 512, "mad_k": 256}
 
-# A K tail of 20, which a copy fills up to 32 only; a last chunk that is short, both ways out of L0C.
+# A K tail of 20, which a copy fills up to 32 only; a short last chunk; both ways out of L0C.
 CASES = (
     Case((200, 300, 1812), _SPLIT),
     Case((200, 300, 2020), _FP4, fp4=True),
