@@ -1,6 +1,7 @@
 // Movement of marks, and the reports where undefined values reach GM.
 #include "checkers/initcheck.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 #include "asc_emu/insn/gm_to_l1.hpp"
@@ -116,9 +117,16 @@ void InitCheck::load_from_gm(const Core& core, const Command& c, const AccessLis
     }
 }
 
-// NOTE: plain stores of the scalar unit are not seen, but they change the poison.
-bool InitCheck::undefined(uint8_t mark, uint8_t value) const {
-    return mark != kDefined && !(mark == kUnwritten && (!poisoned_ || value != poison_));
+// NOTE: plain stores of the scalar unit and of SIMT threads are not seen, but they change the poison. A byte they
+// store may equal it, a whole 32-byte block hardly.
+bool InitCheck::changed(const uint8_t* ub, uint64_t offset) const {
+    if (!poisoned_ || ub[offset] != poison_) return true;
+    const uint8_t* const block = ub + offset / 32 * 32;
+    return std::any_of(block, block + 32, [&](uint8_t byte) { return byte != poison_; });
+}
+
+bool InitCheck::undefined(uint8_t mark, const uint8_t* ub, uint64_t offset) const {
+    return mark != kDefined && !(mark == kUnwritten && changed(ub, offset));
 }
 
 bool InitCheck::written_ub(const Core& core, uint64_t low, uint64_t high) {
@@ -127,7 +135,7 @@ bool InitCheck::written_ub(const Core& core, uint64_t low, uint64_t high) {
     const uint8_t* marks = memory_.at(region, 0);
     const auto* data = reinterpret_cast<const uint8_t*>(core.at(Space::ub, 0));
     for (uint64_t at = low; at < high; ++at)
-        if (marks[at] == kUnwritten && undefined(marks[at], data[at])) return false;
+        if (marks[at] == kUnwritten && undefined(marks[at], data, at)) return false;
     return true;
 }
 
@@ -142,7 +150,7 @@ void InitCheck::store_ub(const Core& core, const Command& c, const AccessList& l
             const uint8_t* marks = memory_.at(region, 0);
             const auto* data = reinterpret_cast<const uint8_t*>(core.at(a.space, 0));
             for (uint64_t at = low; at < high; ++at) {
-                if (undefined(marks[at], data[at]) && bad++ == 0) where = at;
+                if (undefined(marks[at], data, at) && bad++ == 0) where = at;
             }
         });
         if (bad == 0) continue;
