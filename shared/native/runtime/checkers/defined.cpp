@@ -46,20 +46,40 @@ void DefinedMemory::reset(const Block& block) {
     cores_.num_aic = block.num_aic;
     cores_.num_aiv = block.num_aiv;
     cores_.launch = block.launch;
+    zero_ = (zero_ & stale_) | whole_;
     for (size_t r = 0; r < kNumRegions; ++r) {
-        // NOTE: movers may touch a little more than they list
-        const size_t used = std::min(used_[r] + 4096, bytes_.size() - first_[r]);
-        if (used_[r]) std::memset(bytes_.data() + first_[r], kUnwritten, used);
+        if (used_[r] == 0) continue;
+        const size_t first = first_[r] / kGranule;
+        const size_t end = std::min((first_[r] + used_[r] + kSlack) / kGranule + 1, stale_.size());
+        for (size_t g = first; g < end; ++g) stale_[g] = true;
         used_[r] = 0;
     }
     std::fill(origins_.begin(), origins_.end(), nullptr);
     whole_.reset();
 }
 
+void DefinedMemory::renew(size_t g) {
+    if (!stale_[g]) return;
+    std::memset(bytes_.data() + g * kGranule, kUnwritten, kGranule);
+    stale_[g] = false;
+}
+
+void DefinedMemory::prepare(Region region, uint64_t low, uint64_t high) {
+    const size_t end = std::min(granule(region, high + kGranule - 1), stale_.size());
+    for (size_t g = granule(region, low); g < end; ++g) renew(g);
+}
+
 bool DefinedMemory::defined(Region region, uint64_t low, uint64_t high) {
     for (uint64_t at = low; at < high;) {
         const uint64_t end = std::min<uint64_t>(high, (at / kGranule + 1) * kGranule);
-        if (!whole_[granule(region, at)] && !all_zero(this->at(region, at), end - at)) return false;
+        const size_t g = granule(region, at);
+        if (!whole_[g]) {
+            renew(g);
+            if (!all_zero(this->at(region, at), end - at)) {
+                prepare(region, end, high);
+                return false;
+            }
+        }
         at = end;
     }
     return true;
@@ -71,8 +91,12 @@ void DefinedMemory::define(Region region, uint64_t low, uint64_t high) {
         const uint64_t start = at / kGranule * kGranule, end = std::min<uint64_t>(high, start + kGranule);
         const size_t g = granule(region, at);
         if (!whole_[g]) {
-            std::memset(this->at(region, at), kDefined, end - at);
-            whole_[g] = end - at == kGranule || all_zero(this->at(region, start), kGranule);
+            const bool all = end - at == kGranule;
+            if (!all) renew(g);
+            // A granule that the block before has left defined keeps its bytes.
+            if (!(all && stale_[g] && zero_[g])) std::memset(this->at(region, at), kDefined, end - at);
+            stale_[g] = false;
+            whole_[g] = all || all_zero(this->at(region, start), kGranule);
         }
         at = end;
     }
@@ -81,6 +105,7 @@ void DefinedMemory::define(Region region, uint64_t low, uint64_t high) {
 void DefinedMemory::mark(Region region, uint64_t low, uint64_t high, uint8_t value) {
     if (low >= high) return;
     touch(region, high);
+    prepare(region, low, high);
     std::memset(at(region, low), value, high - low);
     for (uint64_t at = low; at < high; at = (at / kGranule + 1) * kGranule) whole_[granule(region, at)] = false;
 }

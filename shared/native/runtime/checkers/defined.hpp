@@ -20,6 +20,7 @@ constexpr uint8_t kUnwritten = 0xff;
 class DefinedMemory {
 public:
     static constexpr uint32_t kGranule = 512;
+    static constexpr uint64_t kSlack = 4096;   // movers may touch so much more than they list
 
     DefinedMemory();
     void reset(const Block& block);
@@ -31,6 +32,9 @@ public:
     bool defined(Region region, uint64_t low, uint64_t high);
     void define(Region region, uint64_t low, uint64_t high);
     void mark(Region region, uint64_t low, uint64_t high, uint8_t value);
+    // Call before reading or writing the shadow directly, by at() or through core(), unless defined() has
+    // just been asked about these bytes.
+    void prepare(Region region, uint64_t low, uint64_t high);
     // Call after writing to the shadow directly.
     void refresh(Region region, uint64_t low, uint64_t high);
     // Line that made the contents of a granule undefined by computing it; null when it was never written.
@@ -45,13 +49,18 @@ private:
         size_t& used = used_[static_cast<size_t>(region)];
         used = std::max<size_t>(used, high);
     }
+    void renew(size_t g);
     size_t granule(Region region, uint64_t offset) const {
         return (first_[static_cast<size_t>(region)] + offset) / kGranule;
     }
 
     std::vector<uint8_t> bytes_;
     std::vector<const void*> origins_;
-    std::bitset<kBytes / kGranule> whole_;   // granules without an undefined byte
+    using Granules = std::bitset<kBytes / kGranule>;
+    Granules whole_;   // without an undefined byte
+    // NOTE: a GEMM defines most of its memories anew in every block, so a reset writes no bytes.
+    Granules stale_;   // with the bytes of the block before, to be read as kUnwritten
+    Granules zero_;    // of the stale ones: those bytes are all kDefined
     size_t first_[kNumRegions];
     size_t used_[kNumRegions] = {};          // bytes from the start that may be defined
     Block cores_;

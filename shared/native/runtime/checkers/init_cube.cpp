@@ -104,6 +104,7 @@ void multiply_marks(DefinedMemory& memory, const Core&, const Command& c) {
         for (uint32_t m = 0; m < i.m; ++m) {
             if (column && rows.at(m)) continue;
             const uint64_t at = i.c + n / 16 * mp * 64 + m * 64ull + n % 16 * 4;
+            memory.prepare(Region::l0c, at, at + 4);
             if (!fresh && *memory.at(Region::l0c, at) == kDerived) continue;
             memory.mark(Region::l0c, at, at + 4, kDerived);
             memory.origin(Region::l0c, at) = c.site;

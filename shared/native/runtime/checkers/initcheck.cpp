@@ -96,6 +96,11 @@ void InitCheck::move(const Core& core, const Command& c, const OpInfo& info, con
                 for (; low < high && !origin; low += DefinedMemory::kGranule)
                     origin = memory_.origin(region_of(core, a), low);
             });
+    for (const Access& a : list)
+        if (a.space != Space::gm)
+            for_each_run(a, [&](uint64_t low, uint64_t high) {
+                memory_.prepare(region_of(core, a), low, high + DefinedMemory::kSlack);
+            });
     Core& shadow = memory_.core(core.slot);
     info.execute(shadow, c.params);
     settle_views(*shadow.block);   // the marks are looked at now
