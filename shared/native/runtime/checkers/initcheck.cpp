@@ -96,7 +96,9 @@ void InitCheck::move(const Core& core, const Command& c, const OpInfo& info, con
                 for (; low < high && !origin; low += DefinedMemory::kGranule)
                     origin = memory_.origin(region_of(core, a), low);
             });
-    info.execute(memory_.core(core.slot), c.params);
+    Core& shadow = memory_.core(core.slot);
+    info.execute(shadow, c.params);
+    settle_views(*shadow.block);   // marks are read where they lie
     for (const Access& a : list)
         if (a.write)
             for_each_run(a, [&](uint64_t low, uint64_t high) {
