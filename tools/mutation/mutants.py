@@ -16,6 +16,8 @@ __all__ = ["Mutant", "find_mutants"]
 _SYNC = re.compile(
     r"(?:mad::(?:notify|wait)\w*|asc_sync(?:_\w+|threads)?|asc_(?:un)?lock)(?:<[^<>;()]*>)?\("
 )
+# A stage that does not vary: number 0 would be no edit, or another flag altogether
+_FIXED = re.compile(r"\d+|EVENT_ID\d|(?:static_cast<event_t>)?\(\d+\)|PIPE_\w+")
 _FILL = re.compile(r"(?:mad::fill_\w+|asc_fill_l1)(?:<[^<>;()]*>)?\(")
 _MIN = re.compile(r"mad::min_of\(")
 _GUARD = re.compile(r"if \([^;{}]*(?:>=|<=|<|>)[^;{}]*\) continue;")
@@ -90,7 +92,7 @@ def _of_text(file: Path, text: str) -> Iterator[Mutant]:
             continue
         yield mutant("sync", match.start(), end, "(void)0")
         comma = _last_comma(code, match.end(), end - 1)
-        if comma is not None and code[comma + 1 : end - 1].strip() not in ("0", "1"):
+        if comma is not None and not _FIXED.fullmatch(code[comma + 1 : end - 1].strip()):
             yield mutant("stage", comma, end - 1, ", 0")
     for match in _FILL.finditer(code):
         end = _call_end(code, match.end() - 1)

@@ -3,13 +3,16 @@
 Method: every variant runs in this process with the same number of threads; calls of all variants
 alternate round by round, and the best round counts, so that a busy machine slows all alike. The
 kernel is compiled and loaded before timing. Ratios are ours / torch, higher is better. One CSV row
-a variant.
+a variant. Torch's bf16 matmul may use AMX tiles; a child process measures it once more with oneDNN
+held to AVX-512 (`ONEDNN_MAX_CPU_ISA`), for the column of_torch_avx512_bf16. `--clock cpu` takes the
+CPU time of the process in place of elapsed time: for a busy machine, with `--threads 1`.
 
 Run: python benchmarks/bench_bf16_gemm.py [--csv results/bf16_gemm.csv] [--rounds 5] [--threads 1]
 """
 
 from __future__ import annotations
 
+import os
 import shlex
 import subprocess
 import sys
@@ -67,36 +70,79 @@ def variants(isas: tuple[str, ...]) -> list[Variant]:
     return table
 
 
-def best_seconds(calls: list[Callable[[], object]], rounds: int) -> list[float]:
+Clock = Callable[[], float]
+CLOCKS: dict[str, Clock] = {"wall": time.perf_counter, "cpu": time.process_time}
+
+
+def best_seconds(
+    calls: list[Callable[[], object]], rounds: int, clock: Clock = time.perf_counter
+) -> list[float]:
     """Best time of each call over interleaved rounds."""
     best = [float("inf")] * len(calls)
     for call in calls:
         call()
     for _ in range(rounds):
         for index, call in enumerate(calls):
-            start = time.perf_counter()
+            start = clock()
             call()
-            best[index] = min(best[index], time.perf_counter() - start)
+            best[index] = min(best[index], clock() - start)
     return best
 
 
+AVX512_SCRIPT = """
+import sys, time, torch
+threads, rounds, m, n, k = map(int, sys.argv[1:6])
+clock = {"wall": time.perf_counter, "cpu": time.process_time}[sys.argv[6]]
+torch.set_num_threads(threads)
+a, b = torch.randn(m, k).bfloat16(), torch.randn(n, k).bfloat16().T
+out = torch.empty(m, n, dtype=torch.bfloat16)
+torch.matmul(a, b, out=out)
+best = float("inf")
+for _ in range(rounds):
+    start = clock()
+    torch.matmul(a, b, out=out)
+    best = min(best, clock() - start)
+print(best)
+"""
+
+
+def seconds_without_amx(shape: tuple[int, int, int], rounds: int, clock: str) -> float:
+    """Best time of torch's bf16 matmul where oneDNN may use AVX-512 but not AMX."""
+    numbers = (torch.get_num_threads(), rounds, *shape)
+    command = [sys.executable, "-c", AVX512_SCRIPT, *map(str, numbers), clock]
+    environment = {**os.environ, "ONEDNN_MAX_CPU_ISA": "AVX512_CORE_BF16"}
+    out = subprocess.run(
+        command, check=True, stdout=subprocess.PIPE, text=True, env=environment
+    ).stdout
+    return float(out)
+
+
 def throughput(
-    shapes: tuple[tuple[int, int, int], ...], rounds: int, isas: tuple[str, ...], table: CsvTable
+    shapes: tuple[tuple[int, int, int], ...],
+    rounds: int,
+    isas: tuple[str, ...],
+    clock: str,
+    table: CsvTable,
 ) -> None:
     """GFLOP/s of all variants on all shapes."""
     chosen = variants(isas)
     for m, n, k in shapes:
         a, b = torch.randn(m, k).bfloat16(), torch.randn(n, k).bfloat16()
-        seconds = best_seconds([item.prepare(a, b) for item in chosen], rounds)
+        names = [item.name for item in chosen]
+        seconds = best_seconds([item.prepare(a, b) for item in chosen], rounds, CLOCKS[clock])
+        names.append("torch bf16, oneDNN without AMX")
+        seconds.append(seconds_without_amx((m, n, k), rounds, clock))
         rates = [2 * m * n * k / value / 1e9 for value in seconds]
-        for item, value, rate in zip(chosen, seconds, rates, strict=True):
+        for name, value, rate in zip(names, seconds, rates, strict=True):
             table.add(
                 shape=f"{m}x{n}x{k}",
-                variant=item.name,
+                variant=name,
+                clock=clock,
                 ms=round(value * 1e3, 3),
                 gflops=round(rate, 1),
                 of_torch_fp32=round(rate / rates[0], 3),
                 of_torch_bf16=round(rate / rates[1], 3),
+                of_torch_avx512_bf16=round(rate / rates[-1], 3),
             )
 
 
@@ -134,6 +180,7 @@ def memory(threads: int, table: CsvTable) -> None:
 @click.option("--csv", "path", type=click.Path(path_type=Path), help="Also write the rows here.")
 @click.option("--rounds", default=5, show_default=True, help="Rounds; the best one counts.")
 @click.option("--threads", type=int, help="Threads of torch and of the emulator (torch's own).")
+@click.option("--clock", type=click.Choice(sorted(CLOCKS)), default="wall", show_default=True)
 @click.option("--isa", "isas", multiple=True, default=ISAS, show_default=True)
 @click.option("--memory/--no-memory", "with_memory", default=True, help="Measure memory too.")
 @click.option("--smoke", is_flag=True, help="One tiny shape, to try the program itself.")
@@ -141,6 +188,7 @@ def main(
     path: Path | None,
     rounds: int,
     threads: int | None,
+    clock: str,
     isas: tuple[str, ...],
     with_memory: bool,
     smoke: bool,
@@ -149,11 +197,12 @@ def main(
     if threads is not None:
         torch.set_num_threads(threads)
     command = shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]])
-    columns = ("shape", "variant", "ms", "gflops", "of_torch_fp32", "of_torch_bf16", "mb")
+    ratios = ("of_torch_fp32", "of_torch_bf16", "of_torch_avx512_bf16")
+    columns = ("shape", "variant", "clock", "ms", "gflops", *ratios, "mb")
     table = CsvTable(columns, command)
     if with_memory:
         memory(torch.get_num_threads(), table)
-    throughput(SMOKE_SHAPES if smoke else SHAPES, rounds, isas, table)
+    throughput(SMOKE_SHAPES if smoke else SHAPES, rounds, isas, clock, table)
     title = f"bf16 GEMM on the CPU, {torch.get_num_threads()} thread(s), {machine()}"
     print_rows(title, table)
     if path is not None:

@@ -1,6 +1,7 @@
 // State of one emulated core and of the block it belongs to (ascend_c_cube.md section 2; emulator.md section 2).
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <bitset>
 #include <cstddef>
@@ -11,6 +12,7 @@
 #include "access.hpp"
 #include "asc_emu/command.hpp"
 #include "asc_emu/registers.hpp"
+#include "ops/l0_views.hpp"
 
 namespace asc_emu {
 
@@ -39,6 +41,9 @@ constexpr uint32_t kNumMutexes = 32;
 constexpr uint32_t kNumCounters = 32;      // cross-core counters: 16, and 16 more on the cube core
 constexpr int kMaxCounter = 15;
 constexpr uint32_t kUnitFlagBytes = 512;   // of L0C behind one unit flag
+using UnitFlags = std::bitset<kSpaceBytes[static_cast<size_t>(Space::l0c)] / kUnitFlagBytes>;
+constexpr uint64_t kL0Granule = 2048;      // bytes of L0A and L0B that share a content version
+constexpr uint64_t kNumL0Granules = kSpaceBytes[static_cast<size_t>(Space::l0a)] / kL0Granule;
 
 struct Fiber;
 class SimtBlock;
@@ -105,14 +110,15 @@ struct Core {
     uint8_t flags[kNumPipes][kNumPipes] = {};   // bit = event id
     std::atomic<int> counters[kNumCounters] = {};
     Mutex mutexes[kNumMutexes];
-    std::bitset<kSpaceBytes[static_cast<size_t>(Space::l0c)] / kUnitFlagBytes> unit_flags;
+    UnitFlags unit_flags;
 
     // SIMT function at the head of PIPE_V, from its start to its end; whether all its threads poll memory.
     SimtBlock* simt = nullptr;
     bool simt_polling = false;
 
-    // Versions of L0A / L0B contents: a new number with every write, so that packed forms can be reused.
-    uint64_t l0_version[2] = {0, 0};       // 0: unknown
+    // Versions of L0A / L0B contents: a new number with every write, so that packed forms can be reused
+    // (ops/l0_version.hpp); 0: unknown.
+    std::array<uint64_t, kNumL0Granules> l0_versions[2] = {};
 
     // Arrays declared in on-chip memories: next free offset, and the place of each declaration.
     struct Array {
@@ -138,6 +144,7 @@ struct Block {
     const Core& core(CoreSlot slot) const { return cores[static_cast<size_t>(slot)]; }
     Launch* launch = nullptr;
     void* checker = nullptr;                // what the checkers know of the block, while they run
+    L0Views l0_views;
     int subblock_arrivals[16][2] = {};      // mode 1 and mode 2: arrivals of the two vector cores
     int block_arrivals[16][2] = {};
     bool done() const;

@@ -51,7 +51,7 @@ void Core::reset() {
     for (auto& c : counters) c.store(0, std::memory_order_relaxed);
     for (auto& m : mutexes) m.reset();
     unit_flags.reset();
-    l0_version[0] = l0_version[1] = 0;
+    for (auto& versions : l0_versions) versions.fill(0);
     for (auto& a : arrays) a.clear();
     std::memset(array_top, 0, sizeof(array_top));
     fiber = nullptr;
@@ -98,6 +98,7 @@ void BlockSlot::prepare(Launch& launch, uint32_t index) {
     block.num_aic = launch.desc.kernel->num_aic;
     block.num_aiv = launch.desc.kernel->num_aiv;
     block.launch = &launch;
+    block.l0_views.count = 0;
     std::memset(block.subblock_arrivals, 0, sizeof(block.subblock_arrivals));
     std::memset(block.block_arrivals, 0, sizeof(block.block_arrivals));
     for (Core& c : block.cores) c.reset();

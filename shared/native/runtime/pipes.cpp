@@ -45,15 +45,24 @@ bool fills_done(const Core& core, const Command& c) {
 bool is_ready(Core& core, const Command& c) {
     const OpInfo& info = info_of(c.op);
     // NOTE: a SIMT function runs while it is asked whether it is ready; one that is left out must not.
-    const bool never_runs = c.skip && c.op == static_cast<uint16_t>(Op::SimtFunction);
+    const bool is_simt = c.op == static_cast<uint16_t>(Op::SimtFunction), never_runs = is_simt && c.skip;
+    if (g_observer && is_simt && !c.skip && !core.simt && !running_fiber()) g_observer->on_execute(core, c, info);
     if (info.ready && !never_runs && !info.ready(core, c.params)) return false;
     return fills_done(core, c);
+}
+
+bool knows_views(uint16_t op) {
+    return op == static_cast<uint16_t>(Op::CopyL1ToL0) || op == static_cast<uint16_t>(Op::Mmad);
 }
 
 void execute(Core& core, const Command& c) {
     const OpInfo& info = info_of(c.op);
     tl_executing = &c;
-    if (g_observer) g_observer->on_execute(core, c, info);
+    // NOTE: a SIMT function ran while it was waited for, and told of its start then.
+    const bool told = core.simt && c.op == static_cast<uint16_t>(Op::SimtFunction);
+    if (g_observer && !told) g_observer->on_execute(core, c, info);
+    if (!c.skip && core.block->l0_views.count != 0 && info.accesses && !knows_views(c.op))
+        settle_views_for(core, c, info);
     if (!c.skip) info.execute(core, c.params);
     else if (info.skip) info.skip(core, c.params);
     tl_executing = nullptr;

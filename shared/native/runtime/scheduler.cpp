@@ -8,6 +8,7 @@
 #include "fiber.hpp"
 #include "launch.hpp"
 #include "memory.hpp"
+#include "numerics/mmad.hpp"
 #include "observer.hpp"
 #include "op_table.hpp"
 #include "pipes.hpp"
@@ -43,6 +44,7 @@ public:
             else launch_.wait_idle(epoch, [this] { return deadlock_report(); });
         }
         for (auto& slot : resident_) {
+            settle_memories(slot->block);
             launch_.remove_resident(&slot->block);
             pool_.push_back(std::move(slot));
         }
@@ -53,6 +55,12 @@ public:
     }
 
 private:
+    // Memories hold what the instructions have written, and stay readable after the launch.
+    static void settle_memories(Block& block) {
+        numerics::settle();
+        settle_views(block);
+    }
+
     static void kernel_entry(Core* core) {
         (void)core;
         const asc_emu_launch_desc& desc = core->block->launch->desc;
@@ -92,6 +100,7 @@ private:
                 if (core.fiber) progress |= step_core(core);
             if (launch_.aborted()) return true;
             if (!slot.block.done()) continue;
+            settle_memories(slot.block);
             if (g_observer) g_observer->on_block_end(slot.block);
             launch_.remove_resident(&slot.block);
             pool_.push_back(std::move(resident_[i]));

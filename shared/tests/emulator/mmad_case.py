@@ -168,7 +168,7 @@ class Call:
             a_type=a_format.number, b_type=b_format.number, init=INITS.index(case.init),
             bias=_address(self.bias), scale_a=_address(self.scales[0]),
             scale_b=_address(self.scales[1]), hf32=case.hf32, hf32_ties_away=case.ties_away,
-            gemv=case.gemv, a_version=a_version, b_version=b_version,
+            gemv=case.gemv, a_version=a_version, b_version=b_version, a_pitch=0, b_pitch=0,
         )  # fmt: skip
 
     def result(self) -> Words:

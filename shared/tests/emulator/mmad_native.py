@@ -97,6 +97,8 @@ class Problem(ctypes.Structure):
         ("gemv", ctypes.c_bool),
         ("a_version", ctypes.c_uint64),
         ("b_version", ctypes.c_uint64),
+        ("a_pitch", ctypes.c_uint64),
+        ("b_pitch", ctypes.c_uint64),
     )
 
 
@@ -148,6 +150,14 @@ class Numerics:
     def mmad(self, problem: Problem, *, fast: bool = False) -> None:
         """Runs one multiply."""
         self._library.shim_mmad(ctypes.byref(problem), int(fast))
+
+    def mmad_open(self, problem: Problem) -> None:
+        """Runs one multiply in fast mode, which may leave its sums open."""
+        self._library.shim_mmad_open(ctypes.byref(problem))
+
+    def settle(self) -> None:
+        """Finishes open sums."""
+        self._library.shim_settle()
 
     def mmad_hostile(self, problem: Problem) -> bool:
         """Runs one multiply with odd rounding modes; says whether they were restored."""

@@ -16,7 +16,12 @@ uint32_t shim_problem_bytes() { return sizeof(MmadProblem); }
 
 void shim_mmad(const MmadProblem* problem, int fast) {
     mmad(*problem, fast ? Mode::fast : Mode::exact);
+    settle();
 }
+
+void shim_mmad_open(const MmadProblem* problem) { mmad(*problem, Mode::fast); }
+
+void shim_settle() { settle(); }
 
 const char* shim_isa_name() { return isa_name(); }
 

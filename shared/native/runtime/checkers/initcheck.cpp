@@ -96,7 +96,9 @@ void InitCheck::move(const Core& core, const Command& c, const OpInfo& info, con
                 for (; low < high && !origin; low += DefinedMemory::kGranule)
                     origin = memory_.origin(region_of(core, a), low);
             });
-    info.execute(memory_.core(core.slot), c.params);
+    Core& shadow = memory_.core(core.slot);
+    info.execute(shadow, c.params);
+    settle_views(*shadow.block);   // the marks are looked at now
     for (const Access& a : list)
         if (a.write)
             for_each_run(a, [&](uint64_t low, uint64_t high) {
@@ -125,6 +127,20 @@ bool InitCheck::changed(const uint8_t* ub, uint64_t offset) const {
     return std::any_of(block, block + 32, [&](uint8_t byte) { return byte != poison_; });
 }
 
+bool InitCheck::undefined(uint8_t mark, const uint8_t* ub, uint64_t offset) const {
+    return mark != kDefined && !(mark == kUnwritten && changed(ub, offset));
+}
+
+bool InitCheck::written_ub(const Core& core, uint64_t low, uint64_t high) {
+    const Region region = core.slot == CoreSlot::aiv1 ? Region::ub1 : Region::ub0;
+    if (memory_.defined(region, low, high)) return true;
+    const uint8_t* marks = memory_.at(region, 0);
+    const auto* data = reinterpret_cast<const uint8_t*>(core.at(Space::ub, 0));
+    for (uint64_t at = low; at < high; ++at)
+        if (marks[at] == kUnwritten && undefined(marks[at], data, at)) return false;
+    return true;
+}
+
 void InitCheck::store_ub(const Core& core, const Command& c, const AccessList& list, Reporter& reporter) {
     const OpInfo& info = g_op_table[c.op];
     for (const Access& a : list) {
@@ -136,8 +152,7 @@ void InitCheck::store_ub(const Core& core, const Command& c, const AccessList& l
             const uint8_t* marks = memory_.at(region, 0);
             const auto* data = reinterpret_cast<const uint8_t*>(core.at(a.space, 0));
             for (uint64_t at = low; at < high; ++at) {
-                if (marks[at] == kDefined || (marks[at] == kUnwritten && changed(data, at))) continue;
-                if (bad++ == 0) where = at;
+                if (undefined(marks[at], data, at) && bad++ == 0) where = at;
             }
         });
         if (bad == 0) continue;

@@ -6,7 +6,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "panels.hpp"
+#include "fast_units.hpp"
 
 namespace asc_emu::numerics {
 
@@ -59,12 +59,15 @@ struct AmxTarget {
     }
 };
 
+// Two by two tiles of C, or fewer at the edges.
+struct AmxPlace {
+    uint32_t row, block;
+};
+
 // C tiles are 0-3 (row tile * 2 + column tile), A tiles 4 and 5, B tiles 6 and 7.
 template <int Rows, int Blocks>
-void multiply_amx_tiles(const RowPanel& rows, const ColumnPanel& columns, uint32_t num_chunks,
+void multiply_amx_tiles(std::span<const PairProduct> products, AmxPlace place,
                         AmxTarget (&targets)[2][2]) {
-    const uint32_t* a = rows.words;
-    const uint32_t* b = columns.words;
     // NOTE: the tile intrinsics of g++ do not tell the compiler that they touch memory.
     asm volatile("" ::: "memory");
     _tile_loadd(0, targets[0][0].init, targets[0][0].init_row * 4);
@@ -73,18 +76,23 @@ void multiply_amx_tiles(const RowPanel& rows, const ColumnPanel& columns, uint32
     if constexpr (Rows > 1 && Blocks > 1) {
         _tile_loadd(3, targets[1][1].init, targets[1][1].init_row * 4);
     }
-    for (uint32_t chunk = 0; chunk < num_chunks; ++chunk, a += rows.chunk_stride, b += 256) {
-        _tile_loadd(6, b, 64);
-        _tile_loadd(4, a, 64);
-        _tile_dpbf16ps(0, 4, 6);
-        if constexpr (Rows > 1) {
-            _tile_loadd(5, a + 256, 64);
-            _tile_dpbf16ps(2, 5, 6);
-        }
-        if constexpr (Blocks > 1) {
-            _tile_loadd(7, b + columns.block_stride, 64);
-            _tile_dpbf16ps(1, 4, 7);
-            if constexpr (Rows > 1) _tile_dpbf16ps(3, 5, 7);
+    for (const PairProduct& product : products) {
+        const uint32_t* a = product.a.words + place.row * 16;
+        const uint32_t* a_end = a + product.num_steps / 16 * product.a.chunk_stride;
+        const uint32_t* b = product.b.at(place.block, 0).words;
+        for (; a != a_end; a += product.a.chunk_stride, b += 256) {
+            _tile_loadd(6, b, 64);
+            _tile_loadd(4, a, 64);
+            _tile_dpbf16ps(0, 4, 6);
+            if constexpr (Rows > 1) {
+                _tile_loadd(5, a + 256, 64);
+                _tile_dpbf16ps(2, 5, 6);
+            }
+            if constexpr (Blocks > 1) {
+                _tile_loadd(7, b + product.b.block_stride, 64);
+                _tile_dpbf16ps(1, 4, 7);
+                if constexpr (Rows > 1) _tile_dpbf16ps(3, 5, 7);
+            }
         }
     }
     _tile_stored(0, targets[0][0].c, 64);
@@ -94,34 +102,33 @@ void multiply_amx_tiles(const RowPanel& rows, const ColumnPanel& columns, uint32
     asm volatile("" ::: "memory");
 }
 
-using AmxTileFunction = void (*)(const RowPanel&, const ColumnPanel&, uint32_t,
-                                 AmxTarget (&)[2][2]);
+using AmxTileFunction = void (*)(std::span<const PairProduct>, AmxPlace, AmxTarget (&)[2][2]);
 
 inline constexpr AmxTileFunction kAmxTileFunctions[2][2] = {
     {multiply_amx_tiles<1, 1>, multiply_amx_tiles<1, 2>},
     {multiply_amx_tiles<2, 1>, multiply_amx_tiles<2, 2>},
 };
 
-inline void multiply_amx(const RowPanel& a, const ColumnPanel& b, const Columns& columns) {
+// All products have the rows of the first one.
+inline void multiply_amx(std::span<const PairProduct> products, const Columns& columns) {
     const AmxTiles tiles;
     AmxTarget targets[2][2];
-    const uint32_t num_chunks = columns.num_steps / 16;
+    const uint32_t num_rows = products.front().a.rows;
     for (uint32_t block = 0; block < columns.num_blocks; block += 2) {
         const uint32_t blocks = std::min(2u, columns.num_blocks - block);
-        const ColumnPanel b_part = b.at(columns.first_block + block, 0);
-        for (uint32_t row = 0; row < a.rows; row += 32) {
-            const uint32_t row_tiles = row + 16 < a.rows ? 2 : 1;
+        for (uint32_t row = 0; row < num_rows; row += 32) {
+            const uint32_t row_tiles = row + 16 < num_rows ? 2 : 1;
             for (uint32_t r = 0; r < row_tiles; ++r) {
                 for (uint32_t i = 0; i < blocks; ++i) {
                     const uint32_t first = row + 16 * r;
                     targets[r][i].bind(
                         columns.c + (block + i) * columns.c_block + first * 16,
                         columns.init + (block + i) * columns.init_block + first * columns.init_row,
-                        columns.init_row, std::min(16u, a.rows - first));
+                        columns.init_row, std::min(16u, num_rows - first));
                 }
             }
-            const RowPanel a_part{a.words + row * 16, a.chunk_stride, a.rows - row};
-            kAmxTileFunctions[row_tiles - 1][blocks - 1](a_part, b_part, num_chunks, targets);
+            kAmxTileFunctions[row_tiles - 1][blocks - 1](
+                products, {row, columns.first_block + block}, targets);
             for (uint32_t r = 0; r < row_tiles; ++r) {
                 for (uint32_t i = 0; i < blocks; ++i) targets[r][i].finish();
             }

@@ -52,16 +52,23 @@ FastUnit fast_unit() {
     return unit;
 }
 
-void multiply_fast([[maybe_unused]] const RowPanel& a, [[maybe_unused]] const ColumnPanel& b,
+void multiply_fast([[maybe_unused]] std::span<const PairProduct> products,
                    [[maybe_unused]] const Columns& columns) {
 #ifdef ASC_EMU_HAS_AMX
-    multiply_amx(a, b, columns);
+    multiply_amx(products, columns);
 #endif
 #ifdef ASC_EMU_HAS_BF16_DOT
-    auto part = [&](uint32_t block, uint32_t, uint32_t step, uint32_t) {
-        return b.at(block, step);
-    };
-    multiply_tiles<MultiplyPairs>(a, part, columns);
+    Columns rest = columns;
+    for (const PairProduct& product : products) {
+        rest.num_steps = product.num_steps;
+        auto part = [&](uint32_t block, uint32_t, uint32_t step, uint32_t) {
+            return product.b.at(block, step);
+        };
+        multiply_tiles<MultiplyPairs>(product.a, part, rest);
+        rest.init = rest.c;
+        rest.init_row = 16;
+        rest.init_block = rest.c_block;
+    }
 #endif
 }
 

@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <cstring>
 
+#include "accumulator.hpp"
 #include "fast_units.hpp"
 #include "float_environment.hpp"
+#include "open_sums.hpp"
 #include "panels.hpp"
 #include "tile_engine.hpp"
 #include "wide.hpp"
@@ -14,9 +16,6 @@
 
 namespace asc_emu::numerics {
 namespace {
-
-constexpr uint32_t kCanonicalNan = 0x7fc00000;
-constexpr uint32_t kZeroRow[16] = {};
 
 // Products of int8 are at most 2^14, so fp32 sums of 2^10 of them are exact.
 constexpr uint32_t kExactI8Steps = 1024;
@@ -33,11 +32,19 @@ OperandView view_a(const MmadProblem& p) {
             p.a_type,
             hf32_of(p),
             p.scale_a,
-            p.gemv && p.m == 1};
+            p.gemv && p.m == 1,
+            p.a_pitch};
 }
 
 OperandView view_b(const MmadProblem& p) {
-    return {static_cast<const uint8_t*>(p.b), p.n, p.k, p.b_type, hf32_of(p), p.scale_b, false};
+    return {static_cast<const uint8_t*>(p.b),
+            p.n,
+            p.k,
+            p.b_type,
+            hf32_of(p),
+            p.scale_b,
+            false,
+            p.b_pitch};
 }
 
 int significant_bits(const OperandView& view) {
@@ -70,77 +77,6 @@ bool pairs_safe(const OperandRange& a, const OperandRange& b) {
 
 bool exact_in_bf16(Element type) {
     return type != Element::f32 && type != Element::f16 && type != Element::i8;
-}
-
-// Copies the first `columns` of each 16-column row.
-void copy_columns(const uint32_t* from, size_t from_row, uint32_t* to, size_t to_row, uint32_t rows,
-                  uint32_t columns) {
-    for (uint32_t r = 0; r < rows; ++r) {
-        std::memcpy(to + r * to_row, from + r * from_row, columns * 4);
-    }
-}
-
-// The C tile of a call and the value its sums start from.
-struct Accumulator {
-    uint32_t* c;
-    uint32_t rows, columns;  // m, n
-    size_t c_block;
-    const uint32_t* init = kZeroRow;
-    size_t init_row = 0, init_block = 0;
-
-    explicit Accumulator(const MmadProblem& p)
-        : c(static_cast<uint32_t*>(p.c)),
-          rows(p.m),
-          columns(p.n),
-          c_block(size_t(round_up(p.m, 16)) * 16) {
-        if (p.init == Init::accumulate) {
-            init = c;
-            init_row = 16;
-            init_block = c_block;
-        } else if (p.init == Init::bias) {
-            init = static_cast<const uint32_t*>(p.bias);
-            init_block = 16;
-        }
-    }
-
-    uint32_t width(uint32_t block) const { return std::min(16u, columns - block * 16); }
-
-    // Calls use(values, width, block, row) for every stored row of C.
-    template <class Use>
-    void for_each_row(Use&& use) const {
-        for (uint32_t block = 0; block * 16 < columns; ++block) {
-            for (uint32_t r = 0; r < rows; ++r) {
-                use(c + block * c_block + r * 16, width(block), block, r);
-            }
-        }
-    }
-};
-
-// All whole blocks of C in place, then a partial last block in a copy.
-template <class Engine>
-void multiply_into(const Accumulator& acc, uint32_t num_steps, AlignedBuffer& edge,
-                   Engine&& engine) {
-    const uint32_t whole = acc.columns / 16, rest = acc.columns % 16;
-    if (whole != 0) {
-        engine(Columns{0, whole, 0, num_steps, acc.c, acc.c_block, acc.init, acc.init_row,
-                       acc.init_block});
-    }
-    if (rest == 0) return;
-    uint32_t* copy = edge.reserve(size_t(acc.rows) * 16 + 16);
-    uint32_t* first_row = copy + size_t(acc.rows) * 16;
-    std::memset(first_row, 0, 64);
-    Columns last{whole, 1, 0, num_steps, copy, 0, first_row, 0, 0};
-    const uint32_t* init = acc.init + whole * acc.init_block;
-    if (acc.init_row == 0) {
-        copy_columns(init, 0, first_row, 0, 1, rest);
-    } else {
-        std::memset(copy, 0, size_t(acc.rows) * 64);
-        copy_columns(init, acc.init_row, copy, 16, acc.rows, rest);
-        last.init = copy;
-        last.init_row = 16;
-    }
-    engine(last);
-    copy_columns(copy, 16, acc.c + whole * acc.c_block, 16, acc.rows, rest);
 }
 
 // row += int32(sums) for whole-number sums, modulo 2^32.
@@ -183,29 +119,17 @@ void multiply_i8(const Accumulator& acc, const RowPanel& a, ColumnSource&& b, ui
     }
 }
 
-void canonicalize_nans(const Accumulator& acc) {
-    acc.for_each_row([](uint32_t* row, uint32_t width, uint32_t, uint32_t) {
-        for (uint32_t i = 0; i < width; ++i) {
-            if ((row[i] & 0x7fffffff) > 0x7f800000) row[i] = kCanonicalNan;
-        }
-    });
-}
-
 // False when the operands are not for the pair units.
-bool try_fast(const MmadProblem& p, Workspace& work) {
+bool try_fast(const MmadProblem& p) {
     if (fast_unit() == FastUnit::none) return false;
     if (!exact_in_bf16(p.a_type) || !exact_in_bf16(p.b_type)) return false;
-    const OperandView a = view_a(p), b = view_b(p);
-    if (a.scales_overflow() || b.scales_overflow()) return false;
-    work.a_pairs.update(a, Side::rows, Form::pairs, p.a_version);
-    work.b_pairs.update(b, Side::columns, Form::pairs, p.b_version);
-    const OperandRange &a_range = work.a_pairs.range(), &b_range = work.b_pairs.range();
-    if (!pairs_safe(a_range, b_range)) return false;
-    const Accumulator acc(p);
-    multiply_into(acc, num_steps(Form::pairs, p.k), work.edge, [&](const Columns& columns) {
-        multiply_fast(work.a_pairs.as_rows(), work.b_pairs.as_columns(), columns);
-    });
-    if (a_range.has_special() || b_range.has_special()) canonicalize_nans(acc);
+    const OperandView a_view = view_a(p), b_view = view_b(p);
+    if (a_view.scales_overflow() || b_view.scales_overflow()) return false;
+    OpenSums& sums = thread_open_sums();
+    PackedOperand& a = sums.rows(a_view, p.a_version);
+    PackedOperand& b = sums.columns(b_view, p.b_version);
+    if (!pairs_safe(a.range(), b.range())) return false;
+    sums.add(p, a, b);
     return true;
 }
 
@@ -233,24 +157,24 @@ class UnpackedParts {
 // The fp32 tile kernel, for operands that it multiplies exactly.
 void multiply_floats(const MmadProblem& p, const OperandView& b_view, Workspace& work) {
     const Accumulator acc(p);
-    const RowPanel a = work.a.as_rows();
+    const RowPanel a = work.a->as_rows();
     UnpackedParts b(b_view, work.b_part);
     if (p.a_type == Element::i8) return multiply_i8(acc, a, b, p.k, work.edge);
     multiply_into(acc, p.k, work.edge,
                   [&](const Columns& columns) { multiply_tiles<MultiplyFloats>(a, b, columns); });
-    if (work.a.range().has_special() || b.has_special()) canonicalize_nans(acc);
+    if (work.a->range().has_special() || b.has_special()) canonicalize_nans(acc);
 }
 
 // The double kernel, for everything else.
 void multiply_doubles(const MmadProblem& p, const OperandView& a, const OperandView& b,
                       Workspace& work) {
     const Accumulator acc(p);
-    work.a.update(a, Side::rows, Form::unscaled, p.a_version);
+    work.a = &work.rows.get(a, Side::rows, Form::unscaled, p.a_version);
     work.b.update(b, Side::columns, Form::unscaled, p.b_version);
-    const WideOperands operands{a, b, work.a.as_rows(), work.b.as_columns()};
+    const WideOperands operands{a, b, work.a->as_rows(), work.b.as_columns()};
     multiply_into(acc, p.k, work.edge,
                   [&](const Columns& columns) { multiply_wide(operands, columns); });
-    const bool special = work.a.range().has_special() || work.b.range().has_special() ||
+    const bool special = work.a->range().has_special() || work.b.range().has_special() ||
                          a.has_nan_scale() || b.has_nan_scale();
     if (special) canonicalize_nans(acc);
 }
@@ -258,10 +182,10 @@ void multiply_doubles(const MmadProblem& p, const OperandView& a, const OperandV
 void multiply_exact(const MmadProblem& p, Workspace& work) {
     const OperandView a = view_a(p), b = view_b(p);
     if (a.scales_overflow() || b.scales_overflow()) return multiply_doubles(p, a, b, work);
-    work.a.update(a, Side::rows, Form::floats, p.a_version);
+    work.a = &work.rows.get(a, Side::rows, Form::floats, p.a_version);
     if constexpr (!isa::kFused) {
         work.b.update(b, Side::columns, Form::floats, p.b_version);
-        if (!products_exact(a, work.a.range(), b, work.b.range())) {
+        if (!products_exact(a, work.a->range(), b, work.b.range())) {
             return multiply_doubles(p, a, b, work);
         }
     }
@@ -273,9 +197,16 @@ void multiply_exact(const MmadProblem& p, Workspace& work) {
 void mmad(const MmadProblem& problem, Mode mode) {
     if (problem.m == 0 || problem.k == 0 || problem.n == 0) return;
     const FloatEnvironment environment;
-    Workspace& work = thread_workspace();
-    if (mode == Mode::fast && try_fast(problem, work)) return;
-    multiply_exact(problem, work);
+    if (mode == Mode::fast && try_fast(problem)) return;
+    settle();  // the kernels below read and write C
+    multiply_exact(problem, thread_workspace());
+}
+
+void settle() {
+    OpenSums& sums = thread_open_sums();
+    if (sums.empty()) return;
+    const FloatEnvironment environment;
+    sums.settle();
 }
 
 const char* isa_name() { return isa::kName; }

@@ -56,9 +56,15 @@ struct MmadProblem {
     // with the same address, shape and version. A version covers the data and its scales, and no
     // two contents of an address may share one: a process-wide counter of writes will do.
     uint64_t a_version = 0, b_version = 0;
+    // Bytes from one 32-byte column of K to the next; 0: the rows rounded up to 16, times 32.
+    uint64_t a_pitch = 0, b_pitch = 0;
 };
 
+// Fast mode may leave sums of this thread open; nobody looks at C before settle() is called.
 void mmad(const MmadProblem& problem, Mode mode);
+
+// Finishes what mmad() has left open on this thread.
+void settle();
 
 // Instruction set these kernels were compiled for: "avx512", "avx2", "neon" or "generic".
 const char* isa_name();

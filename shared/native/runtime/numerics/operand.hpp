@@ -33,9 +33,12 @@ struct OperandView {
     Hf32 hf32;
     const uint8_t* scales;  // null: unscaled
     bool contiguous;        // gemv: one row of k consecutive elements
+    size_t pitch = 0;       // from a 32-byte piece of a row to the next one along k; 0: dense
 
-    // From a 32-byte piece of a row to the next one along k.
-    size_t piece_stride() const { return size_t(contiguous ? 1 : round_up(rows, 16)) * 32; }
+    size_t piece_stride() const {
+        if (pitch != 0) return pitch;
+        return size_t(contiguous ? 1 : round_up(rows, 16)) * 32;
+    }
 
     // Address of the byte that holds element (row, k).
     const uint8_t* at(uint32_t row, uint32_t k_idx) const {

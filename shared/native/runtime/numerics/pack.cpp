@@ -108,7 +108,10 @@ OperandRange pack_rows_as(const OperandView& view, bool scaled, uint32_t* out) {
     Gatherer<Seen, kPairs> gatherer;
     const Form form = kPairs ? Form::pairs : Form::floats;
     const size_t stride = rows_layout(form, view.rows, view.k).stride;
-    if (kPairs) std::fill_n(out, stride * ceil_div(view.k, kChunk), 0);
+    // Whole chunks of whole tiles are written in full.
+    if (kPairs && (view.k % kChunk != 0 || view.rows % 16 != 0)) {
+        std::fill_n(out, stride * ceil_div(view.k, kChunk), 0);
+    }
     for (uint32_t k0 = 0; k0 < view.k; k0 += kGroupSize) {
         auto* to = reinterpret_cast<uint8_t*>(out + (k0 / kChunk) * stride) +
                    (k0 % kChunk) * (kPairs ? 2 : 4);

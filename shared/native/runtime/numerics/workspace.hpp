@@ -1,7 +1,8 @@
-// Per-thread packed operands. A call that names the same operand and version as the call before
-// it finds the packed form here, so that one A serves several column tiles (and the reverse).
+// Per-thread packed operands. A call that names the same operand and version as a recent one finds
+// the packed form here, so that one A serves several column tiles (and the reverse).
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
@@ -43,8 +44,8 @@ class PackedOperand {
   public:
     // Packs the view unless this already holds it. Version 0 always packs.
     void update(const OperandView& view, Side side, Form form, uint64_t version) {
-        if (view.scales == nullptr && form == Form::unscaled) form = Form::floats;
-        if (version != 0 && version == version_ && form == form_ && same(view, view_)) return;
+        if (holds(view, form, version)) return;
+        form = stored_form(view, form);
         version_ = 0;  // stays unknown when packing throws
         const PackedLayout layout = side == Side::rows ? rows_layout(form, view.rows, view.k)
                                                        : columns_layout(form, view.rows, view.k);
@@ -52,34 +53,83 @@ class PackedOperand {
         range_ =
             side == Side::rows ? pack_rows(view, form, words) : pack_columns(view, form, words);
         stride_ = layout.stride;
+        num_words_ = layout.words;
         view_ = view;
         form_ = form;
         version_ = version;
     }
 
+    bool holds(const OperandView& view, Form form, uint64_t version) const {
+        return version != 0 && version == version_ && stored_form(view, form) == form_ &&
+               same(view, view_);
+    }
+
     RowPanel as_rows() const { return {words_.data(), stride_, view_.rows}; }
     ColumnPanel as_columns() const { return {words_.data(), stride_}; }
     const OperandRange& range() const { return range_; }
+    size_t num_words() const { return num_words_; }
+
+    bool held = false;  // an open sum still needs it (open_sums.hpp)
 
   private:
+    static Form stored_form(const OperandView& view, Form form) {
+        return view.scales == nullptr && form == Form::unscaled ? Form::floats : form;
+    }
     static bool same(const OperandView& x, const OperandView& y) {
         return x.data == y.data && x.rows == y.rows && x.k == y.k && x.type == y.type &&
-               x.hf32 == y.hf32 && x.scales == y.scales && x.contiguous == y.contiguous;
+               x.hf32 == y.hf32 && x.scales == y.scales && x.contiguous == y.contiguous &&
+               x.pitch == y.pitch;
     }
 
     AlignedBuffer words_;
     OperandRange range_;
     OperandView view_{};
-    size_t stride_ = 0;
+    size_t stride_ = 0, num_words_ = 0;
     uint64_t version_ = 0;
     Form form_ = Form::floats;
 };
 
+// Packed operands of one side; the oldest one makes room.
+template <size_t kSlots>
+struct PackedSlots {
+    std::array<PackedOperand, kSlots> operands;
+    size_t next = 0;
+
+    PackedOperand* find(const OperandView& view, Form form, uint64_t version) {
+        for (PackedOperand& operand : operands) {
+            if (operand.holds(view, form, version)) return &operand;
+        }
+        return nullptr;
+    }
+    // The slots used last come first again, so that they stay in the cache.
+    void release() {
+        for (PackedOperand& operand : operands) operand.held = false;
+        next = 0;
+    }
+    const PackedOperand& oldest() const { return operands[next]; }
+    PackedOperand& take() {
+        PackedOperand& slot = operands[next];
+        next = (next + 1) % kSlots;
+        return slot;
+    }
+    PackedOperand& get(const OperandView& view, Side side, Form form, uint64_t version) {
+        if (PackedOperand* known = find(view, form, version)) return *known;
+        PackedOperand& slot = take();
+        slot.update(view, side, form, version);
+        return slot;
+    }
+};
+
+// Enough for the open sums of a GEMM with 64 k a product.
+using PackedRing = PackedSlots<16>;
+
 struct Workspace {
-    PackedOperand a, b;              // floats
-    AlignedBuffer b_part;            // floats of the part of B that is in use
-    PackedOperand a_pairs, b_pairs;  // bf16 pairs of fast mode
-    AlignedBuffer edge;              // C columns that are not stored as they are
+    // NOTE: two, since kernels double-buffer L0A and use each half for two tiles of C.
+    PackedSlots<2> rows;
+    PackedOperand* a = nullptr;  // floats of A in use, in `rows`
+    PackedOperand b;             // floats of B, for kernels that need all of it
+    AlignedBuffer b_part;        // floats of the part of B that is in use
+    AlignedBuffer edge;          // C columns that are not stored as they are
 };
 
 inline Workspace& thread_workspace() {

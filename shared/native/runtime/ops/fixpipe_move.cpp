@@ -21,19 +21,33 @@ struct CopyBits32 {
     static void piece(const std::byte* src, std::byte* out) { std::memcpy(out, src, kPieceBytes); }
 };
 
-typedef uint32_t Words __attribute__((vector_size(32)));
-typedef uint16_t Halves __attribute__((vector_size(16)));
+#if defined(__AVX512F__)
+constexpr uint32_t kVectorBytes = 64;
+#else
+constexpr uint32_t kVectorBytes = 32;
+#endif
+typedef uint32_t Words __attribute__((vector_size(kVectorBytes)));
+typedef uint16_t Halves __attribute__((vector_size(kVectorBytes / 2)));
+
+inline Halves low_halves(Words v) {
+#if defined(__AVX512F__)
+    // NOTE: g++ 12 splits the vector extension's conversion into two 256-bit halves.
+    return reinterpret_cast<Halves>(_mm512_cvtepi32_epi16(reinterpret_cast<__m512i>(v)));
+#else
+    return __builtin_convertvector(v, Halves);
+#endif
+}
 
 struct ToBf16 {
     static void piece(const std::byte* src, std::byte* out) {
-        for (int h = 0; h < 2; ++h) {
+        for (uint32_t at = 0; at < kPieceBytes; at += kVectorBytes) {
             Words v;
-            std::memcpy(&v, src + h * 32, 32);
+            std::memcpy(&v, src + at, kVectorBytes);
             const Words rounded = (v + 0x7fff + ((v >> 16) & 1)) >> 16;
             const Words nan = reinterpret_cast<Words>((v & 0x7fffffff) > 0x7f800000);
             const Words result = (rounded & ~nan) | (nan & kBf16Nan);
-            const Halves packed = __builtin_convertvector(result, Halves);
-            std::memcpy(out + h * 16, &packed, 16);
+            const Halves packed = low_halves(result);
+            std::memcpy(out + at / 2, &packed, kVectorBytes / 2);
         }
     }
 };
@@ -121,7 +135,28 @@ class PieceConverter {
         }
     }
 
+    // Pieces of `count` rows, one below the other; `out` has room for 16 elements a row.
+    void rows(const std::byte* src, std::byte* out, uint64_t pitch, uint32_t count, uint32_t column,
+              uint32_t columns) const {
+        switch (fast_) {
+            case FastRule::bits32:
+                return rows_by<CopyBits32>(src, out, pitch, count);
+            case FastRule::bf16:
+                return rows_by<ToBf16>(src, out, pitch, count);
+            case FastRule::f16:
+                return rows_by<ToHalf>(src, out, pitch, count);
+            case FastRule::none:
+                for (uint32_t r = 0; r < count; ++r)
+                    convert_values(rule_, src + r * kPieceBytes, out + r * pitch, column, columns);
+        }
+    }
+
   private:
+    template <class Rule>
+    static void rows_by(const std::byte* src, std::byte* out, uint64_t pitch, uint32_t count) {
+        for (uint32_t r = 0; r < count; ++r) Rule::piece(src + r * kPieceBytes, out + r * pitch);
+    }
+
     const ValueRule& rule_;
     FastRule fast_;
 };
@@ -206,9 +241,8 @@ void move_rows(const FixpipeLayout& layout, const FixpipePart& part, const Piece
             uint32_t columns = 0;
             for (uint32_t b = b0; b < layout.blocks() && b < b0 + kBlocksAtOnce; ++b) {
                 const std::byte* from = src + b * layout.src_block() + m0 * layout.src_row();
-                for (uint32_t r = 0; r < rows; ++r)
-                    convert(from + r * kPieceBytes, tile + r * pitch + (b - b0) * block_bytes,
-                            b * kPieceColumns, layout.columns(b));
+                convert.rows(from, tile + (b - b0) * block_bytes, pitch, rows, b * kPieceColumns,
+                             layout.columns(b));
                 columns += layout.columns(b);
             }
             for (uint32_t r = 0; r < rows; ++r) {

@@ -6,6 +6,7 @@
 
 #include "ops/checks.hpp"
 #include "ops/l0_version.hpp"
+#include "ops/l0_views.hpp"
 #include "ops/transpose.hpp"
 
 namespace asc_emu {
@@ -40,17 +41,16 @@ void list_source(const Insn& i, AccessList& list) {
 // 2D copy ----------------------------------------------------------------------------------------
 static void execute(Core& core, const CopyL1ToL0& i) {
     if (empty(i)) return;
-    const std::byte* src = core.base[static_cast<size_t>(Space::l1)] + source_start(i);
-    std::byte* dst = core.at(l0_space(i.to_l0b), i.dst);
-    const size_t column = static_cast<size_t>(i.m_step * kFractal);
-    if (i.src_stride == i.m_step && i.dst_stride == i.m_step) {
-        std::memcpy(dst, src, column * i.k_step);
-    } else {
-        for (int64_t k = 0; k < i.k_step; ++k)
-            std::memcpy(dst + k * i.dst_stride * kFractal, src + k * i.src_stride * kFractal,
-                        column);
-    }
-    new_l0_version(core, i.to_l0b);
+    const auto column = static_cast<uint64_t>(i.m_step * kFractal);
+    const auto written = (i.k_step - 1) * i.dst_stride * kFractal + static_cast<int64_t>(column);
+    // A copy whose columns lie apart in L0 is made of copies of one column.
+    const bool together = i.dst_stride == i.m_step && i.src_stride >= 0;
+    const uint64_t columns = together ? i.k_step : 1;
+    for (int64_t k = 0; k < i.k_step; k += static_cast<int64_t>(columns))
+        copy_to_l0(core, {i.to_l0b, source_start(i) + static_cast<uint64_t>(k * i.src_stride * kFractal),
+                          (i.dst + static_cast<uint64_t>(k * i.dst_stride * kFractal)) & kOffsetMask, column,
+                          columns, static_cast<uint64_t>(i.src_stride * kFractal)});
+    new_l0_version(core, i.to_l0b, i.dst, static_cast<uint64_t>(written));
 }
 static void accesses(const Core&, const CopyL1ToL0& i, AccessList& list) {
     if (empty(i)) return;
@@ -178,7 +178,9 @@ static void execute(Core& core, const CopyL1ToL0Mx& i) {
     std::byte* dst = core.at(mx_space(i.to_l0b), i.dst);
     for (size_t x = 0; x < i.x_step; ++x)
         std::memcpy(dst + x * i.dst_stride * 32, src + x * i.src_stride * 32, i.y_step * 32u);
-    new_l0_version(core, i.to_l0b);
+    // The scales of a granule of data: 16 bytes of operand have one of scales.
+    const uint64_t written = (i.x_step - 1u) * static_cast<uint64_t>(i.dst_stride) * 32 + i.y_step * 32u;
+    new_l0_version(core, i.to_l0b, i.dst * 16ull, written * 16);
 }
 static void accesses(const Core&, const CopyL1ToL0Mx& i, AccessList& list) {
     list.read(Space::l1, mx_source(i), i.y_step * 32u, {Loop{i.x_step, i.src_stride * 32}}, 32);

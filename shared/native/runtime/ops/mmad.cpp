@@ -4,6 +4,8 @@
 
 #include "numerics/mmad.hpp"
 #include "ops/checks.hpp"
+#include "ops/l0_version.hpp"
+#include "ops/l0_views.hpp"
 #include "ops/unit_regions.hpp"
 
 namespace asc_emu {
@@ -38,17 +40,39 @@ uint64_t k_groups(const Mmad& i) {
     return ceil_div(static_cast<uint64_t>(i.k) * dtype_bits(i.a_type), 256);
 }
 
+// Bytes of L0A or L0B behind an operand of so many rows, at most; scales lie within the same share.
+uint64_t operand_bytes(const Mmad& i, uint32_t rows) {
+    return round_up(static_cast<uint64_t>(i.k) * dtype_bits(i.a_type), i.mx ? 512 : 256) / 8 * round_up(rows, 16);
+}
+
 const uint8_t* scales(const Core& core, Space space, uint32_t operand) {
     return reinterpret_cast<const uint8_t*>(core.at(space, operand / 16));
 }
 
 }  // namespace
 
+// Where an operand of so many rows lies, and the bytes from one 32-byte column of K to the next.
+struct OperandPlace {
+    const void* data;
+    uint64_t pitch;
+};
+static OperandPlace place_of(Core& core, const Mmad& i, bool l0b) {
+    const uint64_t rows = l0b ? padded_n(i) : padded_m(i), offset = (l0b ? i.b : i.a) & kOffsetMask;
+    const bool row_of_k = i.gemv && i.m == 1 && !l0b;
+    const uint64_t column = row_of_k ? 32 : rows * 32;
+    const L0View* view = view_of_operand(core, l0b, offset, column, column * k_groups(i));
+    if (view) return {core.at(Space::l1, view->src), view->pitch};
+    return {core.at(l0b ? Space::l0b : Space::l0a, offset), column};
+}
+
 static void execute(Core& core, const Mmad& i) {
     if (empty(i)) return;
     numerics::MmadProblem p;
-    p.a = core.at(Space::l0a, i.a);
-    p.b = core.at(Space::l0b, i.b);
+    const OperandPlace a = place_of(core, i, false), b = place_of(core, i, true);
+    p.a = a.data;
+    p.b = b.data;
+    p.a_pitch = a.pitch;
+    p.b_pitch = b.pitch;
     p.c = core.at(Space::l0c, i.c);
     p.m = i.m;
     p.k = i.k;
@@ -66,8 +90,8 @@ static void execute(Core& core, const Mmad& i) {
     p.hf32 = i.hf32;
     p.hf32_ties_away = i.hf32_ties_away;
     p.gemv = i.gemv;
-    p.a_version = core.l0_version[0];
-    p.b_version = core.l0_version[1];
+    p.a_version = l0_version(core, false, i.a, operand_bytes(i, i.m));
+    p.b_version = l0_version(core, true, i.b, operand_bytes(i, i.n));
     numerics::mmad(p, fast_numerics(core) ? numerics::Mode::fast : numerics::Mode::exact);
     if (i.unit_flag == kUnitFlagUpdate) set_unit_flags(core, unit_region(i), true);
 }

@@ -2,6 +2,8 @@
 // each other (ascend_c_cube.md section 9.5).
 #pragma once
 
+#include <algorithm>
+
 #include "core.hpp"
 
 namespace asc_emu {
@@ -32,14 +34,29 @@ struct UnitRegion {
     }
 };
 
+// One for every flag of a region.
+inline UnitFlags unit_flag_mask(const UnitRegion& region) {
+    UnitFlags mask;
+    if (region.columns != 1) {
+        region.all([&](uint32_t f) { return mask.set(f), true; });
+        return mask;
+    }
+    // NOTE: an mmad has up to 256 flags in a row and asks for them all, so words of flags are made at once.
+    const uint32_t end = (region.start + region.bytes + kFractalCBytes - 1) / kFractalCBytes * kFractalCBytes;
+    const size_t first = std::min<size_t>(region.start / kUnitFlagBytes, mask.size());
+    const size_t last = std::min<size_t>(end / kUnitFlagBytes, mask.size());
+    if (first >= last) return mask;
+    return (mask.set() >> (mask.size() - (last - first))) << first;
+}
+
 inline bool unit_flags_equal(const Core& core, const UnitRegion& region, bool value) {
-    return region.all([&](uint32_t f) { return core.unit_flags[f] == value; });
+    const UnitFlags mask = unit_flag_mask(region);
+    return (core.unit_flags & mask) == (value ? mask : UnitFlags{});
 }
 inline void set_unit_flags(Core& core, const UnitRegion& region, bool value) {
-    region.all([&](uint32_t f) {
-        core.unit_flags[f] = value;
-        return true;
-    });
+    const UnitFlags mask = unit_flag_mask(region);
+    if (value) core.unit_flags |= mask;
+    else core.unit_flags &= ~mask;
 }
 
 }  // namespace asc_emu

@@ -1,0 +1,116 @@
+// Products of the pair units that wait to be multiplied, so that C passes through the units once for
+// many of them: a GEMM accumulates dozens of products of 64 k into one tile of C.
+//
+// A product keeps its packed operands, so L0A and L0B may change after add(); C may be read or
+// written by others only after settle(). The sums are those of multiplying at once, in the same order.
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "accumulator.hpp"
+#include "fast_units.hpp"
+#include "workspace.hpp"
+
+namespace asc_emu::numerics {
+
+class OpenSums {
+  public:
+    // Packed pairs of an operand; stay valid for add() until the next call of the same side.
+    PackedOperand& rows(const OperandView& view, uint64_t version) {
+        return operand(rows_, view, Side::rows, version);
+    }
+    PackedOperand& columns(const OperandView& view, uint64_t version) {
+        return operand(columns_, view, Side::columns, version);
+    }
+
+    // C of the problem += a * b, at the latest when settle() is called.
+    void add(const MmadProblem& problem, PackedOperand& a, PackedOperand& b) {
+        const Accumulator acc(problem);
+        OpenSum* sum = problem.init == Init::accumulate ? find(acc) : nullptr;
+        if (sum == nullptr) {
+            if (num_sums_ == kMaxSums || overlaps(acc)) settle();
+            sum = &sums_[num_sums_++];
+            sum->acc = acc;
+            sum->special = false;
+        }
+        sum->products.push_back({a.as_rows(), b.as_columns(), num_steps(Form::pairs, problem.k)});
+        sum->special = sum->special || a.range().has_special() || b.range().has_special();
+        hold(a);
+        hold(b);
+        // A bias row may change before the sums are settled.
+        if (problem.init == Init::bias || held_words_ > kMaxHeldWords) settle();
+    }
+
+    void settle() {
+        for (size_t i = 0; i < num_sums_; ++i) {
+            OpenSum& sum = sums_[i];
+            multiply_into(sum.acc, 0, edge_, [&](const Columns& columns) {
+                multiply_fast(sum.products, columns);
+            });
+            if (sum.special) canonicalize_nans(sum.acc);
+            sum.products.clear();
+        }
+        num_sums_ = 0;
+        held_words_ = 0;
+        rows_.release();
+        columns_.release();
+    }
+
+    bool empty() const { return num_sums_ == 0; }
+
+  private:
+    static constexpr size_t kMaxSums = 4;
+    // NOTE: with 256 KB, C is visited once in four products of 256x128x64, and the packed operands stay in
+    // a second-level cache of 1 MB beside the emulated L1; 128 and 512 KB were slower on Sapphire Rapids.
+    static constexpr size_t kMaxHeldWords = 64 * 1024;
+
+    struct OpenSum {
+        Accumulator acc;
+        std::vector<PairProduct> products;
+        bool special = false;
+    };
+
+    PackedOperand& operand(PackedRing& ring, const OperandView& view, Side side, uint64_t version) {
+        if (PackedOperand* known = ring.find(view, Form::pairs, version)) return *known;
+        if (ring.oldest().held) settle();
+        PackedOperand& slot = ring.take();
+        slot.update(view, side, Form::pairs, version);
+        return slot;
+    }
+
+    void hold(PackedOperand& operand) {
+        if (!operand.held) held_words_ += operand.num_words();
+        operand.held = true;
+    }
+
+    OpenSum* find(const Accumulator& acc) {
+        for (size_t i = 0; i < num_sums_; ++i) {
+            const Accumulator& open = sums_[i].acc;
+            if (open.c == acc.c && open.rows == acc.rows && open.columns == acc.columns) return &sums_[i];
+        }
+        return nullptr;
+    }
+
+    bool overlaps(const Accumulator& acc) const {
+        for (size_t i = 0; i < num_sums_; ++i) {
+            if (sums_[i].acc.c < acc.end() && acc.c < sums_[i].acc.end()) return true;
+        }
+        return false;
+    }
+
+    PackedRing rows_, columns_;
+    std::array<OpenSum, kMaxSums> sums_;
+    size_t num_sums_ = 0;
+    size_t held_words_ = 0;
+    AlignedBuffer edge_;
+};
+
+inline OpenSums& thread_open_sums() {
+    // NOTE: a pointer, since static TLS is scarce (thread_object.hpp).
+    static thread_local std::unique_ptr<OpenSums> sums;
+    if (!sums) sums = std::make_unique<OpenSums>();
+    return *sums;
+}
+
+}  // namespace asc_emu::numerics
