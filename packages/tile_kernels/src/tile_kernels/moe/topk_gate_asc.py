@@ -1,0 +1,41 @@
+"""Kernel of `topk_gate`: one warp a token, scores in the unified buffer (tile_kernels.md 13.2)."""
+
+from __future__ import annotations
+
+import tilelang.ascend.language as T
+
+from tile_kernels._bridge import asc_kernel
+from tile_kernels.moe._select_asc import LANES, all_finite, next_best
+
+ROWS = 8
+
+
+@asc_kernel()
+def topk_gate(scores, topk_idx, width: int, cores: int):
+    """Writes the indices of the largest scores of each row, largest first.
+
+    `width` is the room for a row in the unified buffer, at least the number of experts.
+    """
+    tokens, experts, k = T.dynamic("tokens, experts, k")
+    scores: T.Tensor((tokens, experts), T.float32)
+    topk_idx: T.Tensor((tokens, k), T.int64)
+    with T.Kernel(cores) as core:
+        tile = T.alloc_shared((ROWS, width), T.float32)
+        for step in T.Persistent([T.ceildiv(tokens, ROWS)], cores, core):
+            T.copy(scores[step * ROWS, 0], tile)
+            with T.SimtVF(threads=ROWS * LANES):
+                thread = T.get_thread_binding()
+                row, lane = thread // LANES, thread % LANES
+                token = step * ROWS + row
+                value = T.alloc_local((1,), T.float32)
+                index = T.alloc_local((1,), T.int32)
+                finite = T.alloc_local((1,), T.int32)
+                if token < tokens:
+                    all_finite(tile, row, experts, lane, finite)
+                    T.device_assert(finite[0] == 1, "topk_gate: a score is NaN or infinite")
+                    value[0] = T.infinity(T.float32)
+                    index[0] = -1
+                    for slot in T.serial(k):
+                        next_best(tile, row, experts, lane, value, index)
+                        if lane == 0:
+                            topk_idx[token, slot] = T.cast(index[0], T.int64)
