@@ -1,10 +1,13 @@
 """Building blocks of the gates: a warp picks entries of a row, largest first, ties by index."""
 
+# mypy: ignore-errors
+# (TileLang gives annotations and names inside a kernel a meaning of their own.)
 from __future__ import annotations
 
 import tilelang.ascend.language as T
 
-LANES = 32
+from tile_kernels._asc import LANES
+
 NONE = 1 << 30  # index of "nothing left"
 
 
@@ -38,6 +41,30 @@ def all_finite(tile, row, count, lane, flag):
     for step in T.serial(T.ceildiv(count, LANES)):
         entry = step * LANES + lane
         if entry < count:
-            if not (T.abs(tile[row, entry]) < T.infinity(T.float32)):
-                flag[0] = 0
+            # NOTE: `not (a < b)` would be turned into `a >= b`, which a NaN does not fulfil.
+            size = T.abs(tile[row, entry])
+            flag[0] = T.if_then_else(size < T.infinity(T.float32), flag[0], 0)
     flag[0] = T.warp_reduce_min(flag[0])
+
+
+@T.macro
+def group_scores(tile, sums, row, groups, per_group, num_sum, lane):
+    """sums[row, g] = sum of the `num_sum` (1 or 2) largest entries of group g, a lane a group.
+
+    Other lanes may read `sums` after the next barrier.
+    """
+    first = T.alloc_local((1,), T.float32)
+    second = T.alloc_local((1,), T.float32)
+    for step in T.serial(T.ceildiv(groups, LANES)):
+        group = step * LANES + lane
+        if group < groups:
+            first[0] = -T.infinity(T.float32)
+            second[0] = -T.infinity(T.float32)
+            for entry in T.serial(per_group):
+                candidate = tile[row, group * per_group + entry]
+                if candidate > first[0]:
+                    second[0] = first[0]
+                    first[0] = candidate
+                else:
+                    second[0] = T.max(second[0], candidate)
+            sums[row, group] = T.if_then_else(num_sum == 2, first[0] + second[0], first[0])
