@@ -68,3 +68,22 @@ def group_scores(tile, sums, row, groups, per_group, num_sum, lane):
                 else:
                     second[0] = T.max(second[0], candidate)
             sums[row, group] = T.if_then_else(num_sum == 2, first[0] + second[0], first[0])
+
+
+@T.macro
+def next_best_lane(values, count, lane, value, index):
+    """As `next_best`, with values[s] of a lane being entry 32 s + lane."""
+    best = T.alloc_local((1,), T.float32)
+    best_at = T.alloc_local((1,), T.int32)
+    best[0] = -T.infinity(T.float32)
+    best_at[0] = NONE
+    for step in T.serial(T.ceildiv(count, LANES)):
+        entry = step * LANES + lane
+        if entry < count:
+            candidate = values[step]
+            if candidate < value[0] or (candidate == value[0] and entry > index[0]):
+                if candidate > best[0] or best_at[0] == NONE:
+                    best[0] = candidate
+                    best_at[0] = entry
+    value[0] = T.warp_reduce_max(best[0])
+    index[0] = T.warp_reduce_min(T.if_then_else(best[0] == value[0], best_at[0], NONE))

@@ -67,7 +67,7 @@ def randn(
         from tile_kernels.rand.randn_asc import normal_numbers
 
         name = str(dtype).removeprefix("torch.")
-        seed = _reserve(ceil_div(out.numel(), BLOCK))
+        seed = reserve_seeds(ceil_div(out.numel(), BLOCK))
         normal_numbers(out.view(-1), seed, dtype=name, cores=get_num_vec_cores())
     return out
 
@@ -86,7 +86,7 @@ def _shape(size: tuple[Any, ...]) -> tuple[int, ...]:
     return sizes
 
 
-def _reserve(blocks: int) -> int:
+def reserve_seeds(blocks: int) -> int:
     """First seed of a call; the following `blocks` - 1 belong to it too."""
     global _next_seed
     with _lock:
