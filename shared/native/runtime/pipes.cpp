@@ -4,6 +4,7 @@
 // Deferred: every instruction is queued, and the order of the pipes is drawn from the seed.
 #include <cstdarg>
 #include <cstdio>
+#include <utility>
 
 #include "bounds.hpp"
 #include "fiber.hpp"
@@ -197,11 +198,13 @@ uint32_t pump(Core& core) {
     return static_cast<uint32_t>(tl_executed - before);
 }
 
+void forget_command() { tl_executing = nullptr; }
 void set_current_core(Core* core) { tl_core = core; }
 Core& current_core() { return *tl_core; }
 
 void abandon_core() {
     leave_vector_function();
+    forget_command();
     Fiber* fiber = running_fiber();
     fiber->state = FiberState::failed;
     abandon();
@@ -213,9 +216,11 @@ void fail(const Core& core, const char* format, ...) {
     va_start(args, format);
     std::vsnprintf(text, sizeof(text), format, args);
     va_end(args);
-    const char* name = tl_executing ? info_of(tl_executing->op).name : nullptr;
+    // NOTE: the command dies with the throw.
+    const Command* const command = std::exchange(tl_executing, nullptr);
+    const char* name = command ? info_of(command->op).name : nullptr;
     throw KernelError{make_report("api", name ? std::string(name) + ": " + text : text, &core, name,
-                                  tl_executing ? tl_executing->site : nullptr)};
+                                  command ? command->site : nullptr)};
 }
 
 }  // namespace asc_emu

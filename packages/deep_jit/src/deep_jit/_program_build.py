@@ -30,6 +30,8 @@ from ._shared.jit.source_pass import RewrittenTree, rewrite_tree
 __all__ = ["ProgramBuilder"]
 
 _KIND = "programs"
+# Part of every key; count it up when the command line below changes
+_FORMAT = "2"
 _BINARY = "program"
 _ROOT = "program.cpp"
 _MANIFEST = "build.json"
@@ -81,6 +83,16 @@ class ProgramBuilder:
             )
         return folder / _BINARY
 
+    def runtime(self) -> Path:
+        """Returns the emulator runtime that programs are linked to; builds it when there is none.
+
+        Raises:
+            ToolchainError: there is no usable host compiler.
+        """
+        compiler = find_host_compiler(self._settings, ProbeCache(self._places.probes))
+        isa = choose_isa(current_options().isa)
+        return EmuRuntimeBuilder(compiler, self._places, self._settings, self._log).path(isa)
+
     def _plan(self, path: Path, defines: Sequence[str], include_dirs: Sequence[Path]) -> _Plan:
         folders = tuple(Path(os.path.abspath(folder)) for folder in include_dirs)
         tree = _rewrite(path, folders)
@@ -103,7 +115,14 @@ class ProgramBuilder:
             *(f"-I{folder}" for folder in reversed(shared_include_dirs())),
         )
         parts = [
-            *(compiler.identity, compiler.driver_sha256, headers_sha256(), str(runtime), *argv),
+            *(
+                _FORMAT,
+                compiler.identity,
+                compiler.driver_sha256,
+                headers_sha256(),
+                str(runtime),
+                *argv,
+            ),
             *(f"{name}\n{text}" for name, text in sorted(tree.files.items())),
         ]
         joined = "\0".join(parts).encode("utf-8", "surrogateescape")
@@ -122,7 +141,7 @@ class ProgramBuilder:
         done = check_tool(
             [
                 *plan.argv,
-                f"-ffile-prefix-map={folder}=.",
+                f"-ffile-prefix-map={sources}=.",
                 *("-include", prelude),
                 *("-MD", "-MF", dependencies),
                 *("-x", "c++", root),

@@ -27,6 +27,7 @@ private:
     void multiply(const Core& core, const Command& c);
     void drain(const Core& core, const Command& c, const AccessList& list, Reporter& reporter);
     void store_ub(const Core& core, const Command& c, const AccessList& list, Reporter& reporter);
+    bool changed(const uint8_t* ub, uint64_t offset) const;
     bool sources_defined(const Core& core, const AccessList& list);
 
     DefinedMemory memory_;

@@ -17,6 +17,8 @@ namespace asc_emu {
 
 constexpr uint32_t kWarpLanes = 32;
 constexpr uint32_t kMaxSimtThreads = 2048;
+// UB without 8 KiB of reserves and the smallest data cache of SIMT functions (ascend_c_vector.md section 1.3).
+constexpr uint32_t kMaxSimtUbBytes = (256 - 8 - 32) * 1024;
 
 enum class ThreadState : uint8_t { waiting_to_start, ready, at_warp_operation, at_barrier, polling, done };
 

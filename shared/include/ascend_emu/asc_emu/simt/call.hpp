@@ -18,6 +18,12 @@ struct SimtLanes {
     static constexpr bool kKnown = false;
 };
 
+// Set by rewritten text for functions that declare `__launch_bounds__`.
+template <auto kFunction>
+struct SimtBound {
+    static constexpr uint32_t kMostThreads = 0;
+};
+
 template <class F>
 struct SimtTraits;
 template <class... P>
@@ -40,6 +46,7 @@ struct SimtTraits<void (*)(P...)> {
         SimtFunction i{};
         i.threads = threads;
         i.grid = dim3(0);
+        i.most_threads = SimtBound<kFunction>::kMostThreads;
         if constexpr (SimtLanes<kFunction>::kKnown)
             i.lanes = [](const void* arguments) { call(SimtLanes<kFunction>::kRun, arguments); };
         else
