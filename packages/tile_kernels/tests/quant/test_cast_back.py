@@ -71,7 +71,9 @@ def test_all_checkers():
     x = quant_inputs(37, 320)
     quantised = ref.cast(x, "e4m3", (1, 32))
     with emulator(checks=("memcheck", "racecheck", "initcheck", "synccheck")):
-        assert_equal(cast_back(quantised, "bf16", (1, 32)), ref.cast_back(quantised, "bf16", (1, 32)))
+        assert_equal(
+            cast_back(quantised, "bf16", (1, 32)), ref.cast_back(quantised, "bf16", (1, 32))
+        )
         per_token_cast_and_cast_back(x, "e4m3", 32)
     assert_equal(x, ref.cast_back(quantised, "bf16", (1, 32)))
 

@@ -14,6 +14,11 @@ from tile_kernels.quant.per_token_cast_kernel import (
     per_token_cast_with_precomputed_sf,
     per_token_cast_with_sf_only,
 )
+from tile_kernels.quant.swiglu_backward_kernel import swiglu_backward
+from tile_kernels.quant.swiglu_forward_kernel import (
+    swiglu_forward,
+    swiglu_forward_and_per_token_cast,
+)
 
 # fmt: off
 __all__ = [
@@ -23,6 +28,8 @@ __all__ = [
     # Per block and per channel
     "per_block_cast", "per_block_cast_with_precomputed_sf", "per_block_cast_with_sf_only",
     "per_channel_cast",
+    # SwiGLU
+    "swiglu_forward", "swiglu_forward_and_per_token_cast", "swiglu_backward",
     # Back to numbers
     "cast_back", "per_token_cast_back", "unpack_from_e2m1fn_x2",
 ]

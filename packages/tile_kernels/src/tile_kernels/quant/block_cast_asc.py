@@ -41,9 +41,8 @@ def _rounded(value: Any, index: Any, plan: CastPlan) -> Any:
     """The value clamped to the format, and already on its grid if rounding is stochastic."""
     value = num.saturated(value, num.MAX_VALUE[plan.fmt])
     if plan.stochastic:
-        return T.if_then_else(
-            value == value, num.stochastic(value, num.uniform(index, value), plan.fmt), value
-        )
+        random = num.uniform(index, value)
+        return T.if_then_else(num.is_nan(value), value, num.stochastic(value, random, plan.fmt))
     return value
 
 
@@ -128,9 +127,7 @@ def cast_tile(
                         v = _dequantised(tile, scales_in, i, j, plan) * inverse
                         first = _rounded(v, place, plan)
                         if plan.mode == "round_trip":
-                            codes[i, j] = T.cast(
-                                _back(first, plan) * scale, plan.out_dtype
-                            )
+                            codes[i, j] = T.cast(_back(first, plan) * scale, plan.out_dtype)
                         elif plan.fmt == "e4m3":
                             codes[i, j] = num.as_e4m3(first)
                         else:

@@ -122,26 +122,38 @@ def _tile_bytes(x: str, out: str, sf_in: Band, sf: Band, rows: int, cols: int, s
 
 def make_plan(
     mode: str, x_dtype: str, out_dtype: str, fmt: str, sf_in: Band, sf: Band, cores: int,
-    stochastic: bool = False,
+    stochastic: bool = False, row_divisor: int = 32, extra_bytes: int = 0,
 ) -> CastPlan:  # fmt: skip
     """Chooses the tile of a block cast.
+
+    Args:
+        row_divisor: the rows of the tile divide it where blocks allow.
+        extra_bytes: further bytes of the unified buffer for each element of the tile.
 
     Raises:
         TileKernelsValueError: not even one row of blocks fits the unified buffer.
     """
     rows, cols, subs = _smallest_tile(sf_in, sf)
-    size = (x_dtype, out_dtype, sf_in, sf)
+    extra = extra_bytes
+
+    def needed(rows: int, cols: int, subs: int) -> int:
+        return _tile_bytes(x_dtype, out_dtype, sf_in, sf, rows, cols, subs) + rows * cols * extra
+
     while subs == 1 and cols < 512 and sf.block[1] <= 128:
         cols *= 2
-    while _tile_bytes(*size, rows, cols, subs) > UB_LIMIT:
+    while needed(rows, cols, subs) > UB_LIMIT:
         if cols % 2 or cols // 2 % lcm(sf.block[1], (sf_in.block[1] or 1) * sf_in.word, 64):
             raise TileKernelsValueError(
                 f"a tile of {rows} x {cols} {x_dtype} elements for blocks of {sf.block} takes "
-                f"{_tile_bytes(*size, rows, cols, subs)} bytes, the unified buffer has {UB_LIMIT}; "
+                f"{needed(rows, cols, subs)} bytes, the unified buffer has {UB_LIMIT}; "
                 "use smaller blocks"
             )
         cols, subs = cols // 2, subs * (2 if sf.word > 1 else 1)
-    while rows < 32 and _tile_bytes(*size, rows * 2, cols, subs) <= UB_LIMIT // 2:
+    while (
+        rows < 32
+        and row_divisor % (rows * 2) == 0
+        and needed(rows * 2, cols, subs) <= UB_LIMIT // 2
+    ):
         rows *= 2
     blocks = (rows // sf.block[0]) * (cols // sf.block[1])
     lanes = 1 if sf.block[1] == 1 else WARP

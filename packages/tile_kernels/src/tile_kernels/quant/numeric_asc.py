@@ -11,7 +11,7 @@ import tilelang.ascend.language as T
 
 __all__ = [
     "MAX_VALUE", "abs_bits", "as_e4m3", "bits_of", "decode_e2m1", "encode_e2m1", "exponent_scale",
-    "float_of", "inverse_of_exponent", "rounded_up_exponent", "saturated", "stochastic", "uniform",
+    "float_of", "inverse_of_exponent", "is_nan", "rounded_up_exponent", "saturated", "stochastic", "uniform",
 ]  # fmt: skip
 
 MAX_VALUE = {"e4m3": 448.0, "e2m1": 6.0}
@@ -31,6 +31,11 @@ def float_of(bits: Any) -> Any:
 def abs_bits(value: Any) -> Any:
     """The bits of |value|: they order as the values do, NaN above infinity."""
     return bits_of(value) & 0x7FFFFFFF
+
+
+def is_nan(value: Any) -> Any:
+    """Whether a float32 is NaN; a comparison with itself would be simplified away."""
+    return abs_bits(value) > 0x7F800000
 
 
 def saturated(value: Any, largest: float) -> Any:
@@ -62,7 +67,7 @@ def encode_e2m1(value: Any) -> Any:
         above = magnitude >= step if index % 2 else magnitude > step
         code = code + T.cast(above, "int32")
     sign = (bits_of(value) >> 28) & 8
-    return T.if_then_else(value == value, code | sign, 0)
+    return T.if_then_else(is_nan(value), 0, code | sign)
 
 
 def decode_e2m1(code: Any) -> Any:
@@ -74,8 +79,12 @@ def decode_e2m1(code: Any) -> Any:
 
 
 def as_e4m3(value: Any) -> Any:
-    """The e4m3 number nearest to a float32, which must not be above 448."""
-    return T.cast(value, "float8_e4m3fn")
+    """The e4m3 number nearest to a float32, which must not be above 448; NaN stays NaN.
+
+    NOTE: the conversion of the hardware saturates and turns NaN into 0.
+    """
+    nan = T.reinterpret(T.uint8(0x7F), "float8_e4m3fn")
+    return T.if_then_else(is_nan(value), nan, T.cast(value, "float8_e4m3fn"))
 
 
 def uniform(index: Any, value: Any) -> Any:

@@ -15,6 +15,8 @@ from tile_kernels.quant.block_cast_asc import cast_tile
 
 __all__ = ["swiglu_forward"]
 
+THREADS = 512
+
 
 @asc_kernel()
 def swiglu_forward(
@@ -70,20 +72,29 @@ def swiglu_forward(
                 if has_weights:
                     T.copy(weights[row0 : row0 + R], weight[0:R])
                 # Activation
-                with T.SimtVF(threads=1024):
-                    for i, j in T.Parallel(R, C):
+                with T.SimtVF(threads=THREADS):
+                    tx = T.get_thread_binding()
+                    above_left = T.alloc_var(T.int32)
+                    above_right = T.alloc_var(T.int32)
+                    below_right = T.alloc_var(T.int32)
+                    valid = T.alloc_var(T.int32)
+                    l = T.alloc_var(T.float32)
+                    r = T.alloc_var(T.float32)
+                    above_left = 0
+                    above_right = 0
+                    below_right = 0
+                    valid = 0
+                    for e in T.serial((R * C + THREADS - 1) // THREADS):
+                        i = (e * THREADS + tx) // C
+                        j = (e * THREADS + tx) % C
                         if i < rows and col0 + j < hidden:
                             l = T.cast(left[i, j], "float32")
                             r = T.cast(right[i, j], "float32")
                             if has_limit:
-                                if has_count:
-                                    T.atomic_add(count[3], T.int64(1))
-                                    if l > limit:
-                                        T.atomic_add(count[0], T.int64(1))
-                                    if r > limit:
-                                        T.atomic_add(count[1], T.int64(1))
-                                    if r < -limit:
-                                        T.atomic_add(count[2], T.int64(1))
+                                valid = valid + 1
+                                above_left = above_left + T.cast(l > limit, "int32")
+                                above_right = above_right + T.cast(r > limit, "int32")
+                                below_right = below_right + T.cast(r < -limit, "int32")
                                 l = T.if_then_else(l > limit, limit, l)
                                 r = T.if_then_else(r > limit, limit, r)
                                 r = T.if_then_else(r < -limit, -limit, r)
@@ -94,6 +105,16 @@ def swiglu_forward(
                                 values[i, j] = y
                             else:
                                 codes[i, j] = T.cast(y, plan.out_dtype)
+                    if has_count:
+                        above_left = T.warp_reduce_sum(above_left)
+                        above_right = T.warp_reduce_sum(above_right)
+                        below_right = T.warp_reduce_sum(below_right)
+                        valid = T.warp_reduce_sum(valid)
+                        if tx % 32 == 0:
+                            T.atomic_add(count[0], T.cast(above_left, "int64"))
+                            T.atomic_add(count[1], T.cast(above_right, "int64"))
+                            T.atomic_add(count[2], T.cast(below_right, "int64"))
+                            T.atomic_add(count[3], T.cast(valid, "int64"))
                 # Store
                 if casts:
                     cast_tile(
