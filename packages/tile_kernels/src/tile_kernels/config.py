@@ -59,11 +59,10 @@ def _set(**changes: object) -> None:
 def is_ascend() -> bool:
     """Says whether this process has an NPU: torch_npu is installed and finds one."""
     try:
-        import torch
-        import torch_npu  # noqa: F401
+        import torch_npu
     except ImportError:
         return False
-    return bool(torch.npu.is_available())
+    return bool(torch_npu.npu.is_available())
 
 
 def get_device() -> str:
@@ -73,9 +72,10 @@ def get_device() -> str:
 
 @cache
 def _npu_cores() -> int:
-    import torch
+    import torch_npu
 
-    properties = torch.npu.get_device_properties(torch.npu.current_device())
+    npu = torch_npu.npu
+    properties = npu.get_device_properties(npu.current_device())
     return int(properties.cube_core_num)
 
 
