@@ -2,6 +2,7 @@
 
 import pytest
 import torch
+
 from tile_kernels import emulator
 from tile_kernels.quant import cast_back, per_token_cast_and_cast_back, per_token_cast_back
 from tile_kernels.testing.numeric import assert_equal

@@ -1,8 +1,9 @@
 """SwiGLU backward against float64."""
 
 import pytest
-import tile_kernels
 import torch
+
+import tile_kernels
 from tile_kernels import emulator
 from tile_kernels.quant import swiglu_backward
 from tile_kernels.testing.quant import quant_inputs

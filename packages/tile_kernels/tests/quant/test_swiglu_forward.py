@@ -1,8 +1,9 @@
 """SwiGLU forward: values against float64, codes bit for bit against a cast of those values."""
 
 import pytest
-import tile_kernels
 import torch
+
+import tile_kernels
 from tile_kernels import emulator
 from tile_kernels.quant import swiglu_forward, swiglu_forward_and_per_token_cast
 from tile_kernels.testing.numeric import assert_equal

@@ -2,6 +2,7 @@
 
 from tile_kernels.quant.cast_back_kernel import cast_back, per_token_cast_back
 from tile_kernels.quant.common import unpack_from_e2m1fn_x2
+from tile_kernels.quant.norm_forward_kernel import norm_forward, norm_forward_and_per_token_cast
 from tile_kernels.quant.per_block_cast_kernel import (
     per_block_cast,
     per_block_cast_with_precomputed_sf,
@@ -30,6 +31,8 @@ __all__ = [
     "per_channel_cast",
     # SwiGLU
     "swiglu_forward", "swiglu_forward_and_per_token_cast", "swiglu_backward",
+    # RMSNorm
+    "norm_forward", "norm_forward_and_per_token_cast",
     # Back to numbers
     "cast_back", "per_token_cast_back", "unpack_from_e2m1fn_x2",
 ]

@@ -4,6 +4,8 @@ A tile is `rows` x `cols` elements of whole blocks. A warp takes a block at a ti
 a block is a column): largest magnitude, scale, then the codes. Codes and scales leave by DMA.
 """
 
+# mypy: ignore-errors
+# (TileLang gives annotations and names inside a kernel a meaning of their own.)
 from __future__ import annotations
 
 from typing import Any
@@ -59,8 +61,8 @@ def cast_tile(
 ):  # fmt: skip
     """Casts a tile in the unified buffer; (row0, col0) is its place in the matrix.
 
-    Rows from `row_end` and columns from `hidden` on do not exist. Other kernels that end with a cast
-    use it too.
+    Rows from `row_end` and columns from `hidden` on do not exist. Other kernels that end with a
+    cast use it too.
     """
     C, L = plan.cols, plan.lanes
     BM, BK = plan.sf.block

@@ -1,5 +1,7 @@
 """The kernel that multiplies quantised data by its scales (tile_kernels.md section 4.4)."""
 
+# mypy: ignore-errors
+# (TileLang gives annotations and names inside a kernel a meaning of their own.)
 from __future__ import annotations
 
 from typing import Any

@@ -19,6 +19,7 @@ BYTES = {"bfloat16": 2, "float32": 4, "float8_e4m3fn": 1, "int8": 1, "uint8": 1}
 PER_ITEM = {"int8": 2}  # e2m1 codes in a byte
 UB_LIMIT = 208 * 1024  # of 216 KiB with SIMT; the rest is for the compiler's own buffers
 WARP, MAX_WARPS, MAX_THREADS = 32, 32, 1024
+ROW_MAJOR = SfLayout()
 MIN_PITCH = 32  # bytes of a row in the unified buffer
 
 
@@ -33,7 +34,7 @@ class Band:
     """
 
     block: tuple[int, int] = (0, 0)
-    layout: SfLayout = SfLayout()
+    layout: SfLayout = ROW_MAJOR
     dtype: str = "float32"
 
     @property

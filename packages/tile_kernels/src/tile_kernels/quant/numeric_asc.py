@@ -11,7 +11,8 @@ import tilelang.ascend.language as T
 
 __all__ = [
     "MAX_VALUE", "abs_bits", "as_e4m3", "bits_of", "decode_e2m1", "encode_e2m1", "exponent_scale",
-    "float_of", "inverse_of_exponent", "is_nan", "rounded_up_exponent", "saturated", "stochastic", "uniform",
+    "float_of", "inverse_of_exponent", "is_nan", "rounded_up_exponent", "saturated", "stochastic",
+    "uniform",
 ]  # fmt: skip
 
 MAX_VALUE = {"e4m3": 448.0, "e2m1": 6.0}

@@ -40,7 +40,8 @@ def per_block_cast(
         out: where to write the codes.
 
     Returns:
-        (codes, scales [token blocks, channel blocks]; packed ones have a word per two of the latter).
+        (codes, scales [token blocks, channel blocks]); a word of packed scales holds two of the
+        latter.
 
     Raises:
         TileKernelsValueError, TileKernelsTypeError: a shape, stride, dtype or option that is not

@@ -26,8 +26,8 @@ def per_channel_cast(
     """Quantises each channel in groups of tokens.
 
     Args:
-        x: bf16 or fp32 [tokens, hidden], hidden a multiple of 64, any number of tokens; or (e4m3 data,
-            sf) with one scale per token and `num_per_channels` channels.
+        x: bf16 or fp32 [tokens, hidden], hidden a multiple of 64, any number of tokens; or (e4m3
+            data, sf) with one scale per token and `num_per_channels` channels.
         fmt: ``"e4m3"``.
         num_per_tokens: tokens per scale, 32 or 128.
         round_sf: scales are powers of two.

@@ -1,4 +1,4 @@
-"""The psum layout: rows of experts, each expert's first row aligned (tile_kernels.md section 4.8)."""
+"""The psum layout: each expert's first row is aligned (tile_kernels.md section 4.8)."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ def check_psum(psum: torch.Tensor | None, device: torch.device) -> None:
         )
     if psum.dim() != 1 or not psum.numel() or not psum.is_contiguous() or psum.device != device:
         raise TileKernelsValueError(
-            f"psum_num_tokens_per_expert is {tuple(psum.shape)} on {psum.device}; wanted contiguous "
-            f"[experts] on {device}"
+            f"psum_num_tokens_per_expert is {tuple(psum.shape)} on {psum.device}; wanted "
+            f"contiguous [experts] on {device}"
         )
 
 

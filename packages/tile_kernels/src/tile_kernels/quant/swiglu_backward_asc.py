@@ -1,12 +1,13 @@
 """The kernel of SwiGLU backward (tile_kernels.md section 4.8).
 
-A task is a few whole rows, a warp per row; it walks over the columns and keeps the row's sum for the
-gradient of the weight. Rows outside the experts get zeros.
+A task is a few whole rows, a warp per row; it walks over the columns and keeps the row's sum for
+the gradient of the weight. Rows outside the experts get zeros.
 """
 
+# mypy: ignore-errors
+# (TileLang gives annotations and names inside a kernel a meaning of their own.)
+# ruff: noqa: E741 (l and r are the names of the halves in the formulas)
 from __future__ import annotations
-
-from typing import Any
 
 import tilelang.ascend.language as T
 

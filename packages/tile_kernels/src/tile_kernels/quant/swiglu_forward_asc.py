@@ -4,6 +4,9 @@ A tile belongs to one expert at most: its rows divide the alignment of the exper
 its valid rows are its first ones, and only those are stored.
 """
 
+# mypy: ignore-errors
+# (TileLang gives annotations and names inside a kernel a meaning of their own.)
+# ruff: noqa: E741 (l and r are the names of the halves in the formulas)
 from __future__ import annotations
 
 from typing import Any

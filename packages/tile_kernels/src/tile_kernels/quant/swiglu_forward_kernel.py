@@ -139,7 +139,8 @@ def _check(
             raise TileKernelsTypeError(f"clamped_count has dtype {count.dtype}; allowed: int64")
         if tuple(count.shape) != (4,) or not count.is_contiguous() or count.device != x.device:
             raise TileKernelsValueError(
-                f"clamped_count is {tuple(count.shape)} on {count.device}; wanted (4,) on {x.device}"
+                f"clamped_count is {tuple(count.shape)} on {count.device}; wanted (4,) on "
+                f"{x.device}"
             )
     return x.shape[0], x.shape[1] // 2
 

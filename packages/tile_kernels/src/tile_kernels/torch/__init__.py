@@ -12,7 +12,10 @@ from tile_kernels.torch.moe import (
     stable_topk,
     topk_sum_and_topk_group_idx,
 )
+from tile_kernels.torch.norm import norm_forward_ref
+from tile_kernels.torch.quant_cast import cast, cast_back
 from tile_kernels.torch.rotary import rotary_embedding_ref
+from tile_kernels.torch.swiglu import get_mapping_from_psum, swiglu_backward, swiglu_forward
 
 # fmt: off
 __all__ = [
@@ -21,6 +24,9 @@ __all__ = [
     "mask_indices_by_tp", "inplace_unique_group_indices",
     # Rows
     "expand_to_fused", "expand_to_fused_with_sf", "reduce_fused",
+    # Quantisation
+    "cast", "cast_back", "swiglu_forward", "swiglu_backward", "get_mapping_from_psum",
+    "norm_forward_ref",
     # Transform
     "rotary_embedding_ref",
 ]
