@@ -1,0 +1,222 @@
+"""Plans a block cast: tile, threads and formats, as pure functions (no torch below this line).
+
+A plan is the compile-time part of the kernel in `block_cast_asc`; equal plans share one kernel, for
+any number of tokens and any hidden size.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import lcm
+
+from tile_kernels.errors import TileKernelsValueError
+from tile_kernels.quant.sf_layout import SfLayout
+from tile_kernels.utils import align, ceil_div
+
+__all__ = ["BYTES", "PER_ITEM", "Band", "CastPlan", "back_tile", "make_plan"]
+
+BYTES = {"bfloat16": 2, "float32": 4, "float8_e4m3fn": 1, "int8": 1, "uint8": 1}
+PER_ITEM = {"int8": 2}  # e2m1 codes in a byte
+UB_LIMIT = 208 * 1024  # of 216 KiB with SIMT; the rest is for the compiler's own buffers
+WARP, MAX_WARPS, MAX_THREADS = 32, 32, 1024
+ROW_MAJOR = SfLayout()
+MIN_PITCH = 32  # bytes of a row in the unified buffer
+
+
+@dataclass(frozen=True)
+class Band:
+    """Scales of one tensor inside a tile.
+
+    Attributes:
+        block: (tokens, channels) of a scale; (0, 0) without scales.
+        layout: where they lie.
+        dtype: dtype of an item.
+    """
+
+    block: tuple[int, int] = (0, 0)
+    layout: SfLayout = ROW_MAJOR
+    dtype: str = "float32"
+
+    @property
+    def exists(self) -> bool:
+        """There are scales."""
+        return self.block != (0, 0)
+
+    @property
+    def word(self) -> int:
+        """Column blocks in a word of packed scales."""
+        return self.layout.pack if self.layout.kind in ("packed_row", "packed_col") else 1
+
+    def tile(self, rows: int, cols: int) -> tuple[int, int]:
+        """Items of the scales of a tile."""
+        if not self.exists:
+            return 1, 1
+        return self.layout.items(ceil_div(rows, self.block[0]), ceil_div(cols, self.block[1]))
+
+    def pitch(self, rows: int, cols: int) -> int:
+        """Items between two rows of the tile's scales in the unified buffer."""
+        return align(self.tile(rows, cols)[1], MIN_PITCH // BYTES[self.dtype])
+
+    def nbytes(self, rows: int, cols: int) -> int:
+        """Bytes of the tile's scales in the unified buffer."""
+        return self.tile(rows, cols)[0] * self.pitch(rows, cols) * BYTES[self.dtype]
+
+
+@dataclass(frozen=True)
+class CastPlan:
+    """Compile-time options of the block cast kernel.
+
+    Attributes:
+        mode: ``cast`` writes codes and scales, ``sf`` scales only, ``data`` codes with given
+            scales, ``round_trip`` the dequantised values over the input.
+        x_dtype, out_dtype: dtypes of the data.
+        fmt: the format of the codes.
+        sf_in, sf: scales of the input and of the output.
+        stochastic: codes are rounded up or down at random.
+        rows, cols: elements of a tile; `subs` tiles side by side share one copy of the scales.
+        lanes, workers: threads that share a block, and how many such groups there are.
+        cores: size of the grid.
+    """
+
+    mode: str
+    x_dtype: str
+    out_dtype: str
+    fmt: str
+    sf_in: Band
+    sf: Band
+    stochastic: bool
+    rows: int
+    cols: int
+    subs: int
+    lanes: int
+    workers: int
+    cores: int
+
+    @property
+    def threads(self) -> int:
+        """Threads of the SIMT region."""
+        return self.lanes * self.workers
+
+    @property
+    def steps(self) -> int:
+        """Blocks each group of threads handles in a tile."""
+        rows, cols = self.sf.block
+        return (self.rows // rows) * (self.cols // cols) // self.workers
+
+    @property
+    def x_per_item(self) -> int:
+        """Elements in an item of x."""
+        return PER_ITEM.get(self.x_dtype, 1)
+
+    @property
+    def out_per_item(self) -> int:
+        """Elements in an item of the codes."""
+        return PER_ITEM.get(self.out_dtype, 1)
+
+
+def _tile_bytes(x: str, out: str, sf_in: Band, sf: Band, rows: int, cols: int, subs: int) -> int:
+    data = rows * cols * BYTES[x] // PER_ITEM.get(x, 1)
+    codes = rows * cols * BYTES[out] // PER_ITEM.get(out, 1)
+    scales = sf.nbytes(rows, cols * subs) + sf_in.nbytes(rows, cols)
+    return data + codes + scales
+
+
+def make_plan(
+    mode: str, x_dtype: str, out_dtype: str, fmt: str, sf_in: Band, sf: Band, cores: int,
+    stochastic: bool = False, row_divisor: int = 32, extra_bytes: int = 0,
+) -> CastPlan:  # fmt: skip
+    """Chooses the tile of a block cast.
+
+    Args:
+        row_divisor: the rows of the tile divide it where blocks allow.
+        extra_bytes: further bytes of the unified buffer for each element of the tile.
+
+    Raises:
+        TileKernelsValueError: not even one row of blocks fits the unified buffer.
+    """
+    rows, cols, subs = _smallest_tile(sf_in, sf)
+    extra = extra_bytes
+
+    def needed(rows: int, cols: int, subs: int) -> int:
+        return _tile_bytes(x_dtype, out_dtype, sf_in, sf, rows, cols, subs) + rows * cols * extra
+
+    while subs == 1 and cols < 512 and sf.block[1] <= 128:
+        cols *= 2
+    while needed(rows, cols, subs) > UB_LIMIT:
+        if cols % 2 or cols // 2 % lcm(sf.block[1], (sf_in.block[1] or 1) * sf_in.word, 64):
+            raise TileKernelsValueError(
+                f"a tile of {rows} x {cols} {x_dtype} elements for blocks of {sf.block} takes "
+                f"{needed(rows, cols, subs)} bytes, the unified buffer has {UB_LIMIT}; "
+                "use smaller blocks"
+            )
+        cols, subs = cols // 2, subs * (2 if sf.word > 1 else 1)
+    while (
+        rows < 32
+        and row_divisor % (rows * 2) == 0
+        and needed(rows * 2, cols, subs) <= UB_LIMIT // 2
+    ):
+        rows *= 2
+    blocks = (rows // sf.block[0]) * (cols // sf.block[1])
+    lanes = 1 if sf.block[1] == 1 else WARP
+    most = MAX_THREADS // lanes
+    workers = max(count for count in range(1, min(blocks, most) + 1) if blocks % count == 0)
+    return CastPlan(
+        mode,
+        x_dtype,
+        out_dtype,
+        fmt,
+        sf_in,
+        sf,
+        stochastic,
+        rows,
+        cols,
+        subs,
+        lanes,
+        workers,
+        cores,
+    )
+
+
+def _smallest_tile(sf_in: Band, sf: Band) -> tuple[int, int, int]:
+    """Whole blocks of both tensors and whole words of their packed scales."""
+    rows, cols = sf.block[0], sf.block[1]
+    if sf.layout.kind == "packed_channel":
+        rows *= sf.layout.pack
+    if sf.block[1] > 128:  # one block spans the whole row
+        return lcm(rows, sf_in.block[0] or 1), cols, 1
+    for band in (sf_in, sf):
+        if band.exists:
+            cols = lcm(cols, band.block[1] * band.word)
+    return lcm(rows, sf_in.block[0] or 1), lcm(cols, 64), 1
+
+
+def back_tile(x_dtype: str, out_dtype: str, band: Band) -> tuple[int, int]:
+    """Chooses the tile of a cast back: whole words of packed scales, whole blocks if they fit.
+
+    A block larger than the tile is cut; its scale is then read by several tiles.
+    """
+    rows = 32
+    cols = 256
+    if band.layout.kind == "packed_channel":
+        rows = lcm(rows, band.block[0] * band.layout.pack)
+    elif band.block[1] > cols:
+        cols = band.block[1] * band.word
+    else:
+        cols = lcm(cols, band.block[1] * band.word)
+    rows = lcm(rows, band.block[0])
+    while _back_bytes(x_dtype, out_dtype, band, rows, cols) > UB_LIMIT and rows % 2 == 0:
+        if (rows // 2) % band.block[0]:
+            break
+        rows //= 2
+    needed = _back_bytes(x_dtype, out_dtype, band, rows, cols)
+    if needed > UB_LIMIT:
+        raise TileKernelsValueError(
+            f"blocks of {band.block} need a tile of {rows} x {cols} elements ({needed} bytes), the "
+            f"unified buffer has {UB_LIMIT}; use smaller blocks"
+        )
+    return rows, cols
+
+
+def _back_bytes(x: str, out: str, band: Band, rows: int, cols: int) -> int:
+    data = rows * cols * BYTES[x] // PER_ITEM.get(x, 1)
+    return data + rows * cols * BYTES[out] + band.nbytes(rows, cols)

@@ -1,0 +1,193 @@
+"""RMSNorm forward, with or without a cast (tile_kernels.md section 4.9)."""
+
+from __future__ import annotations
+
+import torch
+
+from tile_kernels import config as settings
+from tile_kernels.errors import TileKernelsTypeError, TileKernelsValueError
+from tile_kernels.quant.block_cast_kernel import check_blocks, dtype_name
+from tile_kernels.quant.cast_plan import BYTES, UB_LIMIT
+from tile_kernels.quant.per_token_cast_kernel import per_token_cast
+from tile_kernels.quant.types import QuantTensor
+from tile_kernels.utils import align, ceil_div
+
+__all__ = ["norm_forward", "norm_forward_and_per_token_cast"]
+
+HIDDEN_MULTIPLE = 32
+MAX_ROWS = 16
+WIDTHS = 1024  # rows share a kernel when their lengths round up to the same multiple
+
+
+def norm_forward(
+    x: torch.Tensor,
+    weight: torch.Tensor | None,
+    eps: float,
+    residual: torch.Tensor | None = None,
+    out_scale: float = 1.0,
+    out: torch.Tensor | None = None,
+    residual_out: torch.Tensor | None = None,
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """Normalises each row by its root mean square.
+
+    With r = x + residual rounded to the dtype of x: `rstd = 1 / sqrt(mean(r * r) + eps)` and
+    `out = (r * rstd) * (weight * out_scale)`.
+
+    Args:
+        x: bf16 or fp32 [tokens, hidden], rows may be strided, or contiguous [batch, tokens,
+            hidden]; hidden a multiple of 32, and a row must fit the unified buffer.
+        weight: [hidden] in the dtype of x, or None.
+        eps: at least 2 ** -126.
+        residual: like x.
+        out_scale: multiplies the weight.
+        out, residual_out: where to write; residual_out needs residual. They must not overlap the
+            inputs or each other.
+
+    Returns:
+        (out, rstd fp32 [tokens] or [batch, tokens], r); r is x itself without residual.
+
+    Raises:
+        TileKernelsValueError, TileKernelsTypeError: a shape, stride, dtype or option that is not
+            allowed; nothing is written.
+    """
+    if x.dtype not in (torch.bfloat16, torch.float32):
+        raise TileKernelsTypeError(f"x has dtype {x.dtype}; allowed: bfloat16, float32")
+    if x.dim() not in (2, 3):
+        raise TileKernelsValueError(f"x has shape {tuple(x.shape)}; wanted 2 or 3 dimensions")
+    if not eps >= 2.0**-126:
+        raise TileKernelsValueError(f"eps must be at least 2**-126, got {eps}")
+    hidden = x.shape[-1]
+    check_blocks("norm_forward", hidden, HIDDEN_MULTIPLE)
+    if residual_out is not None and residual is None:
+        raise TileKernelsValueError("residual_out needs residual; pass it or drop residual_out")
+    if weight is not None and (
+        tuple(weight.shape) != (hidden,) or weight.dtype != x.dtype or not weight.is_contiguous()
+    ):
+        raise TileKernelsValueError(
+            f"weight is {tuple(weight.shape)} {weight.dtype}; wanted contiguous ({hidden},) "
+            f"{x.dtype}"
+        )
+    for name, tensor in (("residual", residual), ("out", out), ("residual_out", residual_out)):
+        if tensor is not None and (tensor.shape != x.shape or tensor.dtype != x.dtype):
+            raise TileKernelsValueError(
+                f"{name} is {tuple(tensor.shape)} {tensor.dtype}; wanted {tuple(x.shape)} {x.dtype}"
+            )
+    _row_bytes(hidden, x.dtype)
+    rows = _rows("x", x)
+    given = residual if residual is None else _rows("residual", residual)
+    out = torch.empty_like(x, memory_format=torch.contiguous_format) if out is None else out
+    if residual is not None and residual_out is None:
+        residual_out = torch.empty_like(x, memory_format=torch.contiguous_format)
+    rstd = torch.empty(x.shape[:-1], dtype=torch.float32, device=x.device)
+    target = _rows("out", out)
+    kept = None if residual_out is None else _rows("residual_out", residual_out)
+    if x.numel():
+        _launch(rows, given, weight, target, rstd.view(-1), kept, eps, out_scale)
+    return out, rstd, x if residual_out is None else residual_out
+
+
+def norm_forward_and_per_token_cast(
+    x: torch.Tensor,
+    weight: torch.Tensor | None,
+    eps: float,
+    fmt: str,
+    num_per_channels: int,
+    residual: torch.Tensor | None = None,
+    out_scale: float = 1.0,
+    use_tma_aligned_col_major_sf: bool = False,
+    round_sf: bool = False,
+    use_packed_ue8m0: bool = False,
+    with_out_bf16: bool = False,
+    out: torch.Tensor | None = None,
+    out_bf16: torch.Tensor | None = None,
+    residual_out: torch.Tensor | None = None,
+    mega_moe_sf: torch.Tensor | None = None,
+    mega_moe_block_m: int = 0,
+) -> tuple[QuantTensor, torch.Tensor | None, torch.Tensor, torch.Tensor]:
+    """Returns ((codes, scales), out_bf16 or None, rstd, norm_input).
+
+    The codes are those of `per_token_cast` of the rounded result of `norm_forward`; it takes two
+    kernels.
+
+    Args:
+        fmt, num_per_channels: ``"e4m3"`` and a group size of `per_token_cast`.
+        with_out_bf16: also returns the result before the cast.
+        out: where to write the codes; `out_bf16` the result before the cast.
+        mega_moe_sf, mega_moe_block_m: not there yet.
+
+    The other arguments are those of `norm_forward` and `per_token_cast`. x must be
+    [tokens, hidden] here, hidden a multiple of 64.
+    """
+    if fmt != "e4m3":
+        raise TileKernelsValueError(f"fmt got {fmt!r}; allowed: 'e4m3'")
+    if mega_moe_sf is not None or mega_moe_block_m:
+        raise TileKernelsValueError("mega_moe_sf is not there yet; pass None")
+    if x.dim() != 2:
+        raise TileKernelsValueError(
+            f"x has shape {tuple(x.shape)}; with a cast only [tokens, hidden] is there yet"
+        )
+    if out_bf16 is not None and not with_out_bf16:
+        raise TileKernelsValueError("out_bf16 needs with_out_bf16=True")
+    probe = torch.empty((0, x.shape[1]), dtype=x.dtype, device=x.device)
+    options = (use_tma_aligned_col_major_sf, round_sf, use_packed_ue8m0)
+    per_token_cast(probe, fmt, num_per_channels, None, *options)  # checks the options
+    result, rstd, norm_input = norm_forward(
+        x, weight, eps, residual, out_scale, out_bf16, residual_out
+    )
+    quantised = per_token_cast(result, fmt, num_per_channels, None, *options, out=out)
+    return quantised, result if with_out_bf16 else None, rstd, norm_input
+
+
+def _row_bytes(hidden: int, dtype: torch.dtype) -> int:
+    size = BYTES[dtype_name(dtype)]
+    most = UB_LIMIT // (3 * size) // WIDTHS * WIDTHS
+    if align(hidden, WIDTHS) > most:
+        raise TileKernelsValueError(
+            f"hidden is {hidden}; a row of {dtype} may have {most} elements, more do not fit the "
+            "unified buffer"
+        )
+    return align(hidden, WIDTHS) * size
+
+
+def _rows(name: str, tensor: torch.Tensor) -> torch.Tensor:
+    if tensor.dim() == 3:
+        if not tensor.is_contiguous():
+            raise TileKernelsValueError(
+                f"{name} has stride {tuple(tensor.stride())}; three dimensions must be contiguous"
+            )
+        return tensor.view(-1, tensor.shape[-1])
+    if tensor.stride(-1) != 1 and tensor.numel():
+        raise TileKernelsValueError(
+            f"{name} has stride {tuple(tensor.stride())}; the last must be 1"
+        )
+    return tensor
+
+
+def _launch(
+    x: torch.Tensor,
+    residual: torch.Tensor | None,
+    weight: torch.Tensor | None,
+    out: torch.Tensor,
+    rstd: torch.Tensor,
+    residual_out: torch.Tensor | None,
+    eps: float,
+    out_scale: float,
+) -> None:
+    from tile_kernels.quant.norm_forward_asc import norm_forward as kernel
+
+    row = _row_bytes(x.shape[1], x.dtype)
+    rows = MAX_ROWS
+    while rows > 1 and (2 * rows + 1) * row > UB_LIMIT // 2:
+        rows //= 2
+    unused = torch.empty((1, 1), dtype=x.dtype, device=x.device)
+    kernel(
+        x,
+        unused if residual is None else residual,
+        unused.view(1) if weight is None else weight,
+        out, rstd,
+        unused if residual_out is None else residual_out,
+        eps, out_scale, ceil_div(x.shape[0], rows),
+        dtype=dtype_name(x.dtype), rows=rows, width=align(x.shape[1], WIDTHS),
+        cores=settings.get_num_vec_cores(), has_residual=residual is not None,
+        has_weight=weight is not None,
+    )  # fmt: skip

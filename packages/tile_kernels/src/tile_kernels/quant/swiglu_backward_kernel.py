@@ -1,0 +1,115 @@
+"""SwiGLU backward, with or without a cast (tile_kernels.md section 4.8)."""
+
+from __future__ import annotations
+
+from math import gcd
+from typing import Any
+
+import torch
+
+from tile_kernels import config as settings
+from tile_kernels.errors import TileKernelsTypeError, TileKernelsValueError
+from tile_kernels.quant.block_cast_kernel import check_blocks, dtype_name
+from tile_kernels.quant.psum import check_psum, check_weights
+from tile_kernels.utils import ceil_div, str_to_dtype
+
+__all__ = ["swiglu_backward"]
+
+HIDDEN_MULTIPLE = 64
+ROWS = 16
+
+
+def swiglu_backward(
+    x: torch.Tensor,
+    act_x_grad: torch.Tensor,
+    fmt: str,
+    psum_num_tokens_per_expert: torch.Tensor | None = None,
+    topk_weights: torch.Tensor | None = None,
+    routed_scaling_factor: float | None = None,
+    clamp_value: float | None = None,
+    do_recompute: bool = False,
+) -> tuple[torch.Tensor, ...]:
+    """Returns the gradients of `swiglu_forward`.
+
+    Args:
+        x: contiguous bf16 or fp32 [..., 2 hidden], the input of the forward pass.
+        act_x_grad: the gradient of its result, [..., hidden], same dtype.
+        fmt: ``"bf16"`` or ``"fp32"``: the dtype of both, and of the results.
+        psum_num_tokens_per_expert, topk_weights, routed_scaling_factor, clamp_value: as in the
+            forward pass. Gradients of padding rows are 0.
+        do_recompute: also returns the forward result.
+
+    Returns:
+        (x_grad like x[, weight_grad fp32 [tokens] with topk_weights][, act_out like act_x_grad with
+        do_recompute]). Elements that were clamped get no gradient.
+
+    Raises:
+        TileKernelsValueError, TileKernelsTypeError: a shape, dtype or option that is not allowed.
+    """
+    if fmt not in ("bf16", "fp32"):
+        raise TileKernelsValueError(f"fmt got {fmt!r}; allowed: 'bf16', 'fp32'")
+    for name, tensor in (("x", x), ("act_x_grad", act_x_grad)):
+        if tensor.dtype != str_to_dtype(fmt):
+            raise TileKernelsTypeError(f"{name} has dtype {tensor.dtype}, wanted that of {fmt!r}")
+        if tensor.dim() < 2 or not tensor.is_contiguous() or tensor.device != x.device:
+            raise TileKernelsValueError(
+                f"{name} is {tuple(tensor.shape)} with stride {tuple(tensor.stride())} on "
+                f"{tensor.device}; wanted at least 2 dimensions, contiguous, on {x.device}"
+            )
+    hidden = x.shape[-1] // 2
+    check_blocks("swiglu_backward (half of x)", hidden, HIDDEN_MULTIPLE)
+    if tuple(act_x_grad.shape) != (*x.shape[:-1], hidden):
+        raise TileKernelsValueError(
+            f"act_x_grad is {tuple(act_x_grad.shape)}; wanted {(*x.shape[:-1], hidden)}"
+        )
+    if clamp_value is not None and not clamp_value > 0:
+        raise TileKernelsValueError(f"clamp_value must be positive, got {clamp_value}")
+    rows = x.numel() // x.shape[-1] if x.shape[-1] else 0
+    check_psum(psum_num_tokens_per_expert, x.device)
+    check_weights(topk_weights, routed_scaling_factor, rows, x.device)
+    x_grad = torch.empty_like(x)
+    weight_grad = None if topk_weights is None else torch.empty_like(topk_weights)
+    act = torch.empty_like(act_x_grad) if do_recompute else None
+    if x.numel():
+        _launch(
+            x.view(rows, -1), act_x_grad.view(rows, -1), x_grad.view(rows, -1), weight_grad,
+            None if act is None else act.view(rows, -1), psum_num_tokens_per_expert, topk_weights,
+            routed_scaling_factor, clamp_value,
+        )  # fmt: skip
+    return tuple(tensor for tensor in (x_grad, weight_grad, act) if tensor is not None)
+
+
+def _launch(
+    x: torch.Tensor,
+    grad: torch.Tensor,
+    x_grad: torch.Tensor,
+    weight_grad: torch.Tensor | None,
+    act: torch.Tensor | None,
+    psum: torch.Tensor | None,
+    weights: torch.Tensor | None,
+    factor: float | None,
+    clamp_value: float | None,
+) -> None:
+    from tile_kernels.quant.swiglu_backward_asc import COLS
+    from tile_kernels.quant.swiglu_backward_asc import swiglu_backward as kernel
+
+    alignment = settings.get_token_alignment() if psum is not None else ROWS
+    rows = gcd(alignment, ROWS)
+
+    def unused(*shape: int, dtype: Any = torch.float32) -> torch.Tensor:
+        return torch.empty(shape, dtype=dtype, device=x.device)
+
+    kernel(
+        x, grad,
+        psum if psum is not None else unused(1, dtype=torch.int32),
+        weights if weights is not None else unused(1),
+        x_grad,
+        weight_grad if weight_grad is not None else unused(1),
+        act if act is not None else unused(1, 1, dtype=x_grad.dtype),
+        1.0 if factor is None else float(factor), 0.0 if clamp_value is None else clamp_value,
+        ceil_div(x.shape[0], rows), ceil_div(grad.shape[1], COLS),
+        x_dtype=dtype_name(x.dtype), grad_dtype=dtype_name(grad.dtype),
+        out_dtype=dtype_name(x_grad.dtype), rows=rows, cores=settings.get_num_vec_cores(),
+        has_psum=psum is not None, has_weights=weights is not None,
+        has_limit=clamp_value is not None, has_act=act is not None, alignment=alignment,
+    )  # fmt: skip

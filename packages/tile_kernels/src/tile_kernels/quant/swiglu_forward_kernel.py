@@ -1,0 +1,189 @@
+"""SwiGLU forward, with or without a cast (tile_kernels.md section 4.8)."""
+
+from __future__ import annotations
+
+import torch
+
+from tile_kernels import config as settings
+from tile_kernels.errors import TileKernelsTypeError, TileKernelsValueError
+from tile_kernels.quant import common
+from tile_kernels.quant.block_cast_kernel import band_of, check_blocks, dtype_name
+from tile_kernels.quant.cast_plan import BYTES, Band, make_plan
+from tile_kernels.quant.psum import check_psum, check_weights
+from tile_kernels.quant.types import QuantTensor
+from tile_kernels.utils import ceil_div, str_to_dtype
+
+__all__ = ["swiglu_forward", "swiglu_forward_and_per_token_cast"]
+
+GROUPS = (32, 128)
+HIDDEN_MULTIPLE = 64
+NO_SCALES = Band((1, 32))  # gives the tile its width where nothing is quantised
+
+
+def swiglu_forward(
+    x: torch.Tensor,
+    fmt: str,
+    psum_num_tokens_per_expert: torch.Tensor | None = None,
+    topk_weights: torch.Tensor | None = None,
+    routed_scaling_factor: float | None = None,
+    clamp_value: float | None = None,
+    clamped_count: torch.Tensor | None = None,
+) -> torch.Tensor:
+    """Returns silu(left half) * right half of each row, times its weight.
+
+    Args:
+        x: contiguous bf16 or fp32 [tokens, 2 hidden], hidden a multiple of 64.
+        fmt: ``"bf16"`` or ``"fp32"``, the dtype of the result.
+        psum_num_tokens_per_expert: int32 [experts], not decreasing: one after the last row of each
+            expert, whose first row is the previous end rounded up to
+            `tile_kernels.get_token_alignment()`. Other rows are padding: they are not read, and
+            their results not written. None: all rows count.
+        topk_weights: fp32 [tokens].
+        routed_scaling_factor: multiplies the weights.
+        clamp_value: left is limited to at most this, right to +- this, before the activation.
+        clamped_count: int64 [4], to which are added: elements with left above the limit, right
+            above, right below, and all valid elements; needs clamp_value.
+
+    Returns:
+        [tokens, hidden].
+
+    Raises:
+        TileKernelsValueError, TileKernelsTypeError: a shape, dtype or option that is not allowed;
+            nothing is written.
+    """
+    if fmt not in ("bf16", "fp32"):
+        raise TileKernelsValueError(f"fmt got {fmt!r}; allowed: 'bf16', 'fp32'")
+    tokens, hidden = _check(
+        x, psum_num_tokens_per_expert, topk_weights, routed_scaling_factor, clamp_value,
+        clamped_count,
+    )  # fmt: skip
+    out = torch.empty((tokens, hidden), dtype=str_to_dtype(fmt), device=x.device)
+    _launch(
+        x, out, None, None, psum_num_tokens_per_expert, topk_weights, routed_scaling_factor,
+        clamp_value, clamped_count,
+    )  # fmt: skip
+    return out
+
+
+def swiglu_forward_and_per_token_cast(
+    x: torch.Tensor,
+    fmt: str,
+    num_per_channels: int,
+    psum_num_tokens_per_expert: torch.Tensor | None = None,
+    topk_weights: torch.Tensor | None = None,
+    routed_scaling_factor: float | None = None,
+    use_tma_aligned_col_major_sf: bool = False,
+    round_sf: bool = False,
+    use_packed_ue8m0: bool = False,
+    clamp_value: float | None = None,
+    clamped_count: torch.Tensor | None = None,
+) -> QuantTensor:
+    """Returns `per_token_cast` of the fp32 result of `swiglu_forward`, in one kernel.
+
+    Args:
+        fmt: ``"e4m3"``.
+        num_per_channels: channels per scale, 32 or 128.
+        use_tma_aligned_col_major_sf, round_sf, use_packed_ue8m0: form of the scales, as in
+            `per_token_cast`.
+
+    The other arguments and the errors are those of `swiglu_forward`. Codes and scales of padding
+    rows are not written.
+    """
+    if fmt != "e4m3":
+        raise TileKernelsValueError(
+            f"fmt got {fmt!r}; allowed: 'e4m3' (swiglu_forward makes 'bf16' and 'fp32')"
+        )
+    if num_per_channels not in GROUPS:
+        raise TileKernelsValueError(f"num_per_channels got {num_per_channels}; allowed: 32, 128")
+    tokens, hidden = _check(
+        x, psum_num_tokens_per_expert, topk_weights, routed_scaling_factor, clamp_value,
+        clamped_count,
+    )  # fmt: skip
+    config = common.get_cast_output_config(
+        fmt, (1, num_per_channels), use_tma_aligned_col_major_sf, round_sf, use_packed_ue8m0
+    )
+    out = torch.empty((tokens, hidden), dtype=config.torch_dtype, device=x.device)
+    storage = common.alloc_scaling_factors((tokens, hidden), config, x.device)
+    sf = common.cast_epilogue(storage, config)
+    _launch(
+        x, out, sf, config, psum_num_tokens_per_expert, topk_weights, routed_scaling_factor,
+        clamp_value, clamped_count,
+    )  # fmt: skip
+    return out, sf
+
+
+def _check(
+    x: torch.Tensor,
+    psum: torch.Tensor | None,
+    weights: torch.Tensor | None,
+    factor: float | None,
+    clamp_value: float | None,
+    count: torch.Tensor | None,
+) -> tuple[int, int]:
+    common.get_cast_input_and_config(x, None)
+    if not x.is_contiguous():
+        raise TileKernelsValueError(
+            f"x has stride {tuple(x.stride())}; it must be contiguous, pass x.contiguous()"
+        )
+    check_blocks("swiglu_forward (half of x)", x.shape[1] // 2, HIDDEN_MULTIPLE)
+    check_psum(psum, x.device)
+    check_weights(weights, factor, x.shape[0], x.device)
+    if clamp_value is not None and not clamp_value > 0:
+        raise TileKernelsValueError(f"clamp_value must be positive, got {clamp_value}")
+    if count is not None:
+        if clamp_value is None:
+            raise TileKernelsValueError(
+                "clamped_count needs clamp_value; pass it or drop the count"
+            )
+        if count.dtype != torch.int64:
+            raise TileKernelsTypeError(f"clamped_count has dtype {count.dtype}; allowed: int64")
+        if tuple(count.shape) != (4,) or not count.is_contiguous() or count.device != x.device:
+            raise TileKernelsValueError(
+                f"clamped_count is {tuple(count.shape)} on {count.device}; wanted (4,) on "
+                f"{x.device}"
+            )
+    return x.shape[0], x.shape[1] // 2
+
+
+def _launch(
+    x: torch.Tensor,
+    out: torch.Tensor,
+    sf: torch.Tensor | None,
+    config: common.CastOutputConfig | None,
+    psum: torch.Tensor | None,
+    weights: torch.Tensor | None,
+    factor: float | None,
+    clamp_value: float | None,
+    count: torch.Tensor | None,
+) -> None:
+    if not out.numel():
+        return
+    from tile_kernels.quant.swiglu_forward_asc import swiglu_forward as kernel
+
+    x_dtype = dtype_name(x.dtype)
+    alignment = settings.get_token_alignment() if psum is not None else 32
+    plan = make_plan(
+        "plain" if config is None else "cast", "float32", dtype_name(out.dtype), "e4m3", Band(),
+        NO_SCALES if config is None else band_of(config), settings.get_num_vec_cores(),
+        row_divisor=alignment, extra_bytes=2 * BYTES[x_dtype],
+    )  # fmt: skip
+    device = x.device
+    items = (
+        torch.empty((1, 1), device=device)
+        if sf is None or config is None
+        else common.sf_items(sf, config)
+    )
+    across = ceil_div(out.shape[1], plan.cols)
+    kernel(
+        x,
+        psum if psum is not None else torch.empty(1, dtype=torch.int32, device=device),
+        weights if weights is not None else torch.empty(1, device=device),
+        count if count is not None else torch.empty(4, dtype=torch.int64, device=device),
+        out, items,
+        1.0 if factor is None else float(factor), 0.0 if clamp_value is None else clamp_value,
+        0 if config is None else common.float_bits(config.clamp_min_value),
+        0 if config is None else int(config.round_sf),
+        ceil_div(x.shape[0], plan.rows) * across, across,
+        plan=plan, x_dtype=x_dtype, has_psum=psum is not None, has_weights=weights is not None,
+        has_limit=clamp_value is not None, has_count=count is not None, alignment=alignment,
+    )  # fmt: skip

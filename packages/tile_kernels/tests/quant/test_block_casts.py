@@ -1,0 +1,97 @@
+"""Per-block and per-channel casts against the reference, bit for bit."""
+
+import pytest
+import torch
+
+from tile_kernels import emulator
+from tile_kernels.quant import (
+    per_block_cast,
+    per_block_cast_with_precomputed_sf,
+    per_block_cast_with_sf_only,
+    per_channel_cast,
+)
+from tile_kernels.testing.numeric import assert_equal
+from tile_kernels.testing.quant import quant_inputs
+from tile_kernels.torch import quant_cast as ref
+
+PACKED_COL = {
+    "round_sf": True, "use_packed_ue8m0": True, "use_tma_aligned_col_major_sf": True,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("dtype", "fmt", "block", "options"),
+    [
+        (torch.bfloat16, "e4m3", (32, 32), {}),
+        (torch.bfloat16, "e2m1", (32, 32), PACKED_COL),
+        (torch.float32, "e4m3", (128, 128), PACKED_COL),
+    ],
+)
+def test_per_block(dtype, fmt, block, options):
+    for tokens, hidden in ((1, 64), (130, 704)):
+        x = quant_inputs(tokens, hidden, dtype)
+        codes, sf = per_block_cast(x, fmt, block, **options)
+        wanted, wanted_sf = ref.cast(x, fmt, block, **options)
+        assert_equal(codes, wanted)
+        assert_equal(sf, wanted_sf)
+
+
+def test_per_block_scales_only_and_given_scales():
+    x = quant_inputs(100, 320)
+    wanted_sf = ref.cast(x, "e4m3", (32, 32))[1]
+    sf = per_block_cast_with_sf_only(x, "e4m3", (32, 32))
+    assert_equal(sf, wanted_sf)
+    codes = per_block_cast_with_precomputed_sf(x, "e4m3", (32, 32), sf)
+    assert_equal(codes, ref.cast(x, "e4m3", (32, 32), sf=sf)[0])
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_per_channel(packed):
+    options = {"round_sf": packed, "use_packed_ue8m0": packed}
+    for tokens, hidden in ((1, 64), (97, 320)):
+        x = quant_inputs(tokens, hidden)
+        codes, sf = per_channel_cast(x, "e4m3", 32, **options)
+        wanted, wanted_sf = ref.cast(x, "e4m3", (32, 1), **options)
+        assert_equal(codes, wanted)
+        assert_equal(sf, wanted_sf)
+
+
+def test_per_channel_of_quantised_input():
+    data = ref.cast(quant_inputs(300, 320), "e4m3", (1, 32))
+    codes, sf = per_channel_cast(data, "e4m3", 128, num_per_channels=32)
+    wanted, wanted_sf = ref.cast(data, "e4m3", (128, 1), x_block_size=(1, 32))
+    assert_equal(codes, wanted)
+    assert_equal(sf, wanted_sf)
+
+
+def test_no_tokens():
+    codes, sf = per_block_cast(quant_inputs(0, 128), "e4m3", (32, 32), **PACKED_COL)
+    assert codes.shape == (0, 128)
+    assert sf.shape == (0, 2)
+    codes, sf = per_channel_cast(quant_inputs(0, 128), "e4m3", 32)
+    assert sf.shape == (0, 128)
+
+
+def test_all_checkers():
+    x = quant_inputs(70, 320)
+    with emulator(checks=("memcheck", "racecheck", "initcheck", "synccheck")):
+        assert_equal(per_block_cast(x, "e4m3", (32, 32))[0], ref.cast(x, "e4m3", (32, 32))[0])
+        assert_equal(per_channel_cast(x, "e4m3", 32)[0], ref.cast(x, "e4m3", (32, 1))[0])
+
+
+def test_bad_arguments():
+    x = torch.zeros(32, 64)
+    with pytest.raises(ValueError, match=r"block_size got \(64, 64\)"):
+        per_block_cast(x, "e4m3", (64, 64))
+    with pytest.raises(ValueError, match=r"x\.contiguous\(\)"):
+        per_block_cast(torch.zeros(32, 128)[:, :64], "e4m3", (32, 32))
+    with pytest.raises(ValueError, match="num_per_tokens got 64"):
+        per_channel_cast(x, "e4m3", 64)
+    with pytest.raises(ValueError, match="allows 'e4m3'"):
+        per_channel_cast(x, "e2m1", 32)
+    with pytest.raises(ValueError, match=r"sf is \(1, 1\)"):
+        per_block_cast_with_precomputed_sf(x, "e4m3", (32, 32), torch.ones(1, 1))
+    with pytest.raises(ValueError, match="must be row-major"):
+        per_block_cast_with_sf_only(
+            x, "e4m3", (32, 32), use_tma_aligned_col_major_sf=True, out_sf=torch.ones(1, 2)
+        )

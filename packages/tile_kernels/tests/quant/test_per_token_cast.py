@@ -1,0 +1,158 @@
+"""Per-token casts against the reference, bit for bit."""
+
+import pytest
+import torch
+
+from tile_kernels import emulator
+from tile_kernels.quant import (
+    per_token_cast,
+    per_token_cast_with_precomputed_sf,
+    per_token_cast_with_sf_only,
+)
+from tile_kernels.testing.numeric import assert_equal, check_bias
+from tile_kernels.testing.quant import quant_inputs as inputs
+from tile_kernels.testing.quant import quant_level_rank
+from tile_kernels.torch import quant_cast as ref
+
+PLAIN = {}
+ROUNDED = {"round_sf": True}
+COL = {"use_tma_aligned_col_major_sf": True}
+PACKED = {"round_sf": True, "use_packed_ue8m0": True}
+PACKED_COL = {**COL, **PACKED}
+
+
+def check(x, fmt, n, **options):
+    codes, sf = per_token_cast(x, fmt, n, **options)
+    options.pop("x_block_size", None)
+    wanted, wanted_sf = ref.cast(x, fmt, (1, n), **options)
+    assert_equal(codes, wanted)
+    assert_equal(sf, wanted_sf)
+    return codes, sf
+
+
+@pytest.mark.parametrize("tokens", [1, 37])
+@pytest.mark.parametrize("hidden", [64, 576])
+@pytest.mark.parametrize("options", [PLAIN, ROUNDED], ids=["plain", "rounded"])
+def test_bf16_e4m3(tokens, hidden, options):
+    check(inputs(tokens, hidden), "e4m3", 32, **options)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "fmt", "n", "options"),
+    [
+        (torch.float32, "e2m1", 16, PACKED_COL),
+        (torch.bfloat16, "e2m1", 32, COL),
+        (torch.bfloat16, "e4m3", 128, PACKED),
+        (torch.float32, "e4m3", 64, {"use_e4m3_sf": True}),
+    ],
+)
+def test_formats_and_layouts(dtype, fmt, n, options):
+    for tokens, hidden in ((67, 704), (1, 64)):
+        check(inputs(tokens, hidden, dtype), fmt, n, **options)
+
+
+def test_one_scale_per_row():
+    check(inputs(19, 576), "e4m3", 576)
+
+
+def test_many_tiles_and_cores():
+    check(inputs(2100, 64), "e4m3", 32)
+
+
+def test_strided_rows_are_read_in_place():
+    x = inputs(33, 1024)[:, 64 : 64 + 576]
+    assert not x.is_contiguous()
+    check(x, "e4m3", 32)
+
+
+def test_ties_and_saturation():
+    steps = torch.arange(0, 128, dtype=torch.float32) / 16  # every tie of e2m1, with scale 1
+    x = torch.stack((steps, -steps)).repeat(1, 5)
+    x[:, 0] = 6
+    sf = torch.ones(2, 20)
+    codes = per_token_cast_with_precomputed_sf(x, "e2m1", 32, sf)
+    assert_equal(codes, ref.cast(x, "e2m1", (1, 32), sf=sf)[0])
+
+
+def test_infinity_and_nan_stay_in_their_group():
+    x = inputs(8, 128)
+    x[2, 5], x[3, 40], x[4, 70] = float("inf"), float("-inf"), float("nan")
+    for options in (PLAIN, ROUNDED):
+        codes, sf = per_token_cast(x, "e4m3", 32, **options)
+        wanted, wanted_sf = ref.cast(x, "e4m3", (1, 32), **options)
+        assert torch.equal(codes.float().nan_to_num(1e9), wanted.float().nan_to_num(1e9))
+        assert torch.equal(sf.nan_to_num(1e9, 2e9), wanted_sf.nan_to_num(1e9, 2e9))
+        assert codes.float().isnan().sum(1).gt(0).nonzero().flatten().tolist() == [2, 3, 4]
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_no_tokens(packed):
+    options = PACKED_COL if packed else PLAIN
+    codes, sf = per_token_cast(inputs(0, 192), "e4m3", 32, **options)
+    assert codes.shape == (0, 192)
+    assert sf.shape == ((0, 3) if packed else (0, 6))
+
+
+@pytest.mark.parametrize("block", [(32, 32), (128, 128)])
+def test_quantised_input(block):
+    x = inputs(150, 640)
+    fmt = "e4m3" if block[0] == 128 else "e2m1"
+    data = ref.cast(x, fmt, block, round_sf=True, use_packed_ue8m0=block[0] == 32,
+                    use_tma_aligned_col_major_sf=block[0] == 32)  # fmt: skip
+    codes, sf = per_token_cast(data, "e4m3", 32, x_block_size=block)
+    wanted, wanted_sf = ref.cast(data, "e4m3", (1, 32), x_block_size=block)
+    assert_equal(codes, wanted)
+    assert_equal(sf, wanted_sf)
+
+
+def test_scales_only_and_given_scales():
+    x = inputs(37, 576)
+    buffer = torch.empty(37, 18)
+    sf = per_token_cast_with_sf_only(x, "e4m3", 32, out_sf=buffer)
+    assert sf is buffer
+    assert_equal(sf, ref.cast(x, "e4m3", (1, 32))[1])
+    out = torch.empty(37, 576, dtype=torch.float8_e4m3fn)
+    given = per_token_cast_with_precomputed_sf(x, "e4m3", 32, sf, out=out)
+    assert given is out
+    assert_equal(given, ref.cast(x, "e4m3", (1, 32), sf=sf)[0])
+
+
+@pytest.mark.parametrize("fmt", ["e4m3", "e2m1"])
+def test_stochastic_rounding_is_fair_and_repeats(fmt):
+    x = inputs(96, 512, torch.float32, spread=0)
+    codes, sf = per_token_cast(x, fmt, 32, stochastic_cast=True)
+    nearest, wanted_sf = ref.cast(x, fmt, (1, 32))
+    assert_equal(sf, wanted_sf)
+    assert_equal(codes, per_token_cast(x, fmt, 32, stochastic_cast=True)[0])
+    distance = (quant_level_rank(codes, fmt) - quant_level_rank(nearest, fmt)).abs()
+    assert int(distance.max()) == 1
+    back = ref.cast_back((codes, sf), "fp32", (1, 32))
+    error = (back - x).double()
+    assert abs(float(error.mean())) < 6 * float(error.std()) / error.numel() ** 0.5
+    check_bias(back[x != 0], x[x != 0])
+
+
+def test_all_checkers():
+    with emulator(checks=("memcheck", "racecheck", "initcheck", "synccheck")):
+        check(inputs(37, 576), "e4m3", 32, **PLAIN)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"fmt": "e5m2"}, "fmt got 'e5m2'"),
+        ({"num_per_channels": 48}, "num_per_channels got 48"),
+        ({"use_packed_ue8m0": True}, "needs round_sf=True"),
+        ({"round_sf": True, "use_e4m3_sf": True}, "exclude each other"),
+        ({"x": torch.zeros(4, 96)}, "hidden is 96"),
+        ({"x": torch.zeros(4, 64).half()}, "float16"),
+        ({"x": torch.zeros(64, 4).T}, r"\.contiguous\(\)"),
+        ({"x": torch.zeros(64)}, "2 dimensions"),
+        ({"x_block_size": (32, 32)}, r"needs x as \(data, sf\)"),
+        ({"out": torch.zeros(4, 64)}, "out has dtype"),
+    ],
+)
+def test_bad_arguments(change, message):
+    arguments = {"x": torch.zeros(4, 64), "fmt": "e4m3", "num_per_channels": 32, **change}
+    with pytest.raises((ValueError, TypeError), match=message):
+        per_token_cast(**arguments)
