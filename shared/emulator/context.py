@@ -28,6 +28,7 @@ from .options import (
 __all__ = [
     "after_launch",
     "attach_runtime",
+    "build_token",
     "current_options",
     "emulator",
     "launch_listeners",
@@ -178,6 +179,12 @@ def _note_threads(state: Any, options: EmulatorOptions) -> None:
     state.threads = options.threads or automatic_threads()
     state.threads_fixed = options.threads is not None
     state.trace_path = options.trace_path
+
+
+def build_token() -> tuple[str, str, bool]:
+    """What selects another build of a kernel: ISA, line numbers, and whether checkers look on."""
+    options = current_options()
+    return options.isa, options.source_map, bool(options.checks)
 
 
 def sync_threads() -> None:

@@ -123,7 +123,7 @@ PRIORITIES = {
         asc_set_l0c2gm_quant_post asc_get_status asc_get_core_id asc_get_ctrl asc_set_ctrl
         asc_get_system_cycle asc_get_sub_block_num asc_get_phy_buf_addr asc_get_arch_ver
         asc_get_program_counter asc_get_phy_stack_base asc_get_sys_virtual_base
-        asc_get_smmu_tag_version asc_ffs asc_ffz asc_popc asc_zero_bits_cnt
+        asc_get_smmu_tag_version asc_nop asc_ffs asc_ffz asc_popc asc_zero_bits_cnt
         asc_clz asc_sflbits asc_set_nthbit asc_clear_nthbit asc_float2int32_rn asc_float2int32_rna
         asc_float2int32_rd asc_float2int32_ru
         asc_leakyrelu asc_prelu asc_abs_sub asc_muls asc_muls_v2 asc_exp_sub_v2 asc_rint asc_round
@@ -145,6 +145,7 @@ _OPAQUE = "opaque on the device, a constant here"
 
 # Why a function is value-exact only; an empty text would hide the reason.
 NOTES = {
+    "asc_nop": "takes no time here",
     "asc_mmad": _SUM_ORDER,
     "asc_mmad_mx": _SUM_ORDER,
     "asc_set_mmad_direction_m": "changes speed only",

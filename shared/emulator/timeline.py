@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TextIO
@@ -42,12 +42,18 @@ class Timeline:
         return ordered
 
 
-def load_timeline(path: str | os.PathLike[str] | None = None, *, mode: str = "") -> Timeline:
+def load_timeline(
+    path: str | os.PathLike[str] | None = None,
+    *,
+    mode: str = "",
+    constants: Mapping[str, float] | None = None,
+) -> Timeline:
     """Returns the timeline of a trace file; None for the last timed kernel.
 
     Args:
         path: a file of `save_trace`.
         mode: ``fast`` or ``replay``; "" for that of the run, ``replay`` with a file.
+        constants: values to use in place of those of `timing_constants`.
 
     Raises:
         ConfigError: the file is no trace.
@@ -61,7 +67,7 @@ def load_timeline(path: str | os.PathLike[str] | None = None, *, mode: str = "")
         if path is None:
             save_trace(file)
         spans = Path(folder) / "spans"
-        profile = replay_trace(file, mode=chosen, spans=spans)
+        profile = replay_trace(file, mode=chosen, constants=constants, spans=spans)
         return Timeline(profile, read_trace(file), read_spans(spans))
 
 

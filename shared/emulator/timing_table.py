@@ -28,7 +28,7 @@ def busy_table(profile: TimingProfile) -> Table:
     """Returns a rich table: mean busy share of each pipe, and of the shared memory."""
     from rich.table import Table
 
-    table = Table(title=f"{profile.short_name}: {summary(profile)}", title_justify="left")
+    table = Table()
     table.add_column("unit")
     table.add_column("pipe")
     table.add_column("busy", justify="right")
@@ -38,11 +38,13 @@ def busy_table(profile: TimingProfile) -> Table:
     return table
 
 
-def print_profile(profile: TimingProfile) -> None:
-    """Prints `busy_table` to the terminal."""
+def print_profile(profile: TimingProfile, *, to_stderr: bool = False) -> None:
+    """Prints `summary` and `busy_table` to the terminal."""
     from rich.console import Console
 
-    Console().print(busy_table(profile))
+    console = Console(stderr=to_stderr)
+    console.print(f"{profile.short_name}: {summary(profile)}", soft_wrap=True, highlight=False)
+    console.print(busy_table(profile))
 
 
 def _rows(profile: TimingProfile) -> list[tuple[str, str, float]]:

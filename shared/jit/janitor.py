@@ -12,10 +12,23 @@ from pathlib import Path
 from . import fs
 from .entry import MARKER, OWNER
 
-__all__ = ["CacheItem", "SweepReport", "evict", "list_items", "maybe_sweep", "sweep"]
+__all__ = [
+    "CacheItem",
+    "SweepReport",
+    "discard",
+    "evict",
+    "list_builds",
+    "list_items",
+    "maybe_sweep",
+    "sweep",
+    "tree_size",
+]
 
 STALE_S = 24 * 3600.0
 """Age from which a build directory without a living owner is removed."""
+
+BUILDS = ("runtime", "pch", "programs")
+"""Folders of a root for what is built once per machine or program, one folder a build."""
 
 _STAMP = ".janitor"
 
@@ -62,6 +75,15 @@ def _item(directory: Path) -> CacheItem | None:
     except OSError:
         last_used, committed = _mtime(directory), False
     return CacheItem(directory, tag, digest, tree_size(directory), last_used, committed)
+
+
+def list_builds(root: Path, kind: str) -> list[Path]:
+    """Finished builds of one of `BUILDS`; the time of a folder is that of its last use."""
+    try:
+        folders = sorted((root / kind).iterdir())
+    except OSError:
+        return []
+    return [folder for folder in folders if folder.is_dir() and folder.name != "building"]
 
 
 def tree_size(directory: Path) -> int:

@@ -98,6 +98,7 @@ class Kernel:
         options: LaunchOptions | Mapping[str, Any] | None,
         *args: object,
         memory: Sequence[GmRange] | None = None,
+        isolate: bool = False,
     ) -> None:
         """Launch with options over the runtime's defaults.
 
@@ -107,9 +108,14 @@ class Kernel:
             memory: the tensors it may touch, made by `emulator.gm_range`, for the emulator's
                 memcheck. None = the tensors among `args`; a kernel that takes addresses in structs
                 is then not checked against the bounds of GM.
+            isolate: backend cpu: run in a forked child, so that a crash or a hang ends only the
+                child. Outputs (of `memory`, or the tensors among `args` that are not const) are
+                copied back when the launch succeeds, and untouched otherwise. A modelled time
+                stays in the child.
 
         Raises:
-            ArgumentError: count, type or range of an argument.
+            ArgumentError: count, type or range of an argument; `isolate` without knowing all
+                tensors.
             LaunchOptionError: an option is missing or out of range.
             LaunchError: the kernel is not loaded, or failed.
         """
@@ -119,9 +125,11 @@ class Kernel:
         effective = self._runtime.effective_launch_options(options)
         payload = self.pack(*args)
         stream = self._stream(effective)
-        run = loaded.launch
+        run: Callable[[Payload, LaunchOptions], None] = loaded.launch
         if self._runtime.backend.name == "cpu" and (ranges := self._ranges(args, memory)):
             run = partial(loaded.launch, ranges=ranges)  # type: ignore[call-arg]
+        if isolate:
+            run = self._isolated(run, args, memory)
         if stream is None:
             self._run(run, payload, effective, args)
         else:
@@ -153,10 +161,38 @@ class Kernel:
             return ()
         if memory is not None:
             return memory
+        return self._tensors(args) or ()
+
+    def _tensors(self, args: Sequence[object]) -> list[GmRange] | None:
         from ..emulator.gm_ranges import ranges_of_arguments
 
         const = [param.type_name.startswith("const ") for param in self.signature or ()]
-        return ranges_of_arguments(args, const) or ()
+        return ranges_of_arguments(args, const)
+
+    def _isolated(
+        self,
+        run: Callable[[Payload, LaunchOptions], None],
+        args: Sequence[object],
+        memory: Sequence[GmRange] | None,
+    ) -> Callable[[Payload, LaunchOptions], None]:
+        """`run` in a child process that gives the tensors back."""
+        if self._runtime.backend.name != "cpu":
+            raise LaunchOptionError(
+                f"isolate=True works on backend cpu, got backend {self._runtime.backend.name}"
+            )
+        tensors = memory if memory is not None else self._tensors(args)
+        if tensors is None:
+            raise ArgumentError(
+                f"isolate=True must know every tensor of {self._title()}, but an argument may hold "
+                "addresses: pass memory=[gm_range(tensor), ...]"
+            )
+        from .isolate import run_isolated
+
+        def run_in_child(payload: Payload, options: LaunchOptions) -> None:
+            limit = options.num_launch_timeout_secs or 0
+            run_isolated(lambda: run(payload, options), tensors, limit, self._title())
+
+        return run_in_child
 
     def _run(
         self,

@@ -56,7 +56,7 @@ class Keying:
     def key(self, source: bytes, options: CompilerOptions) -> tuple[Key, IncludeTree]:
         """Key and include tree of a source under effective options."""
         tree = self.parser.parse(source)
-        flags = self._backend.key_flags(options)
+        flags = self._flags(source, options, tree)
         if self.key_format == "deepjit":
             return compat_key(self._compat_base(), flags, tree.digest), tree
         key = v2_key(
@@ -67,6 +67,14 @@ class Keying:
             include_tree=tree.digest,
         )
         return key, tree
+
+    def _flags(
+        self, source: bytes, options: CompilerOptions, tree: IncludeTree
+    ) -> tuple[tuple[str, ...], ...]:
+        """Groups of flags; some backends add one for what is in the text."""
+        text_flags = getattr(self._backend, "text_flags", None)
+        extra = text_flags(source, tree.tracked) if text_flags is not None else ()
+        return (*self._backend.key_flags(options), *((extra,) if extra else ()))
 
     def identity(self) -> tuple[bytes, ...]:
         """`Backend.compiler_identity`, asked once."""
@@ -110,7 +118,7 @@ class Keying:
             rows.append(("compiler", self._backend.compiler_hash()))
         else:
             rows += [(f"compiler {i}", _shown(part)) for i, part in enumerate(self.identity())]
-        groups = self._backend.key_flags(options)
+        groups = self._flags(source, options, tree)
         rows += [(f"flags {i}", " ".join(group)) for i, group in enumerate(groups)]
         rows.append(("source", hashlib.sha256(source).hexdigest()))
         rows += [(f"header {item.name}", item.sha256) for item in tree.tracked]

@@ -286,11 +286,12 @@ class Runtime:
         kernel: Kernel | None,
         options: LaunchOptions | Mapping[str, Any] | None,
         *args: object,
+        isolate: bool = False,
     ) -> None:
         """Launch a kernel; see `Kernel.launch`."""
         if is_dry_run():
             return
-        require_kernel(kernel).launch(options, *args)
+        require_kernel(kernel).launch(options, *args, isolate=isolate)
 
     def synchronize(self) -> None:
         """Wait for launches on the default stream and raise their error, if any."""

@@ -8,6 +8,7 @@ devices are refused, as a real device does.
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, cast
@@ -15,7 +16,7 @@ from typing import Any, cast
 import torch
 from torch.utils._pytree import tree_flatten, tree_map
 
-__all__ = ["NpuModule", "NpuStream", "NpuTensor", "register_npu_device", "to_npu"]
+__all__ = ["NpuEvent", "NpuModule", "NpuStream", "NpuTensor", "register_npu_device", "to_npu"]
 
 _DEVICE = "npu"
 _CROSSING = ("aten::copy_", "aten::_to_copy", "aten::_copy_from")
@@ -31,10 +32,52 @@ class NpuStream:
         return f"NpuStream({self.npu_stream:#x})"
 
 
+class NpuEvent:
+    """An event as torch_npu shows one: the host's time when the stream reached it.
+
+    Work on the stand-in device is done when its call returns, so an event is reached at once.
+
+    Args:
+        enable_timing: whether `elapsed_time` may be asked.
+    """
+
+    def __init__(self, enable_timing: bool = False, **_: object) -> None:
+        self._timed = enable_timing
+        self._at: float | None = None
+
+    def record(self, stream: object = None) -> None:
+        """Notes the time."""
+        self._at = time.perf_counter()
+
+    def query(self) -> bool:
+        """Always true."""
+        return True
+
+    def synchronize(self) -> None:
+        """There is nothing to wait for."""
+
+    def wait(self, stream: object = None) -> None:
+        """There is nothing to wait for."""
+
+    def elapsed_time(self, end: NpuEvent) -> float:
+        """Milliseconds from this event to `end`.
+
+        Raises:
+            RuntimeError: one was not recorded, or made without `enable_timing=True`.
+        """
+        if self._at is None or end._at is None or not (self._timed and end._timed):
+            raise RuntimeError(
+                "both events must be recorded and made with enable_timing=True, as torch wants it"
+            )
+        return (end._at - self._at) * 1000
+
+
 class NpuModule:
     """What `torch.npu` offers here: one device, and a current stream of each thread."""
 
     is_stand_in = True
+    Event = NpuEvent
+    Stream = NpuStream
 
     def __init__(self) -> None:
         self._current = threading.local()
@@ -54,6 +97,14 @@ class NpuModule:
     def current_device(self) -> int:
         """Device 0."""
         return 0
+
+    def synchronize(self, device: object = None) -> None:
+        """There is nothing to wait for: calls return when their work is done."""
+
+    @contextmanager
+    def device(self, device: object) -> Iterator[None]:
+        """Device 0 stays current."""
+        yield
 
     def _is_in_bad_fork(self) -> bool:
         return False

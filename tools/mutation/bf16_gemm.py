@@ -6,11 +6,15 @@ the rest, and the first that notices ends the run.
 
 from __future__ import annotations
 
-import json
 import sys
-import warnings
 from pathlib import Path
 from typing import Any, NamedTuple
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from mutation.gemm import Verdict, fix_config, include_root, judge, run_cases
+
+__all__ = ["FILES", "include_root"]
 
 FILES = (
     "deep_gemm/impls/bf16_gemm.hpp",
@@ -56,49 +60,11 @@ CASES = (
 )
 
 
-def include_root() -> Path:
-    """The include folder of the installed package."""
-    import deep_gemm
-
-    return Path(deep_gemm.__file__).resolve().parent / "include"
-
-
-def _use(include: Path) -> None:
-    """Lets the package's runtime read its device sources from another folder."""
-    from deep_gemm import _jit
-    from deep_gemm._shared._component import shared_root
-    from deep_gemm._shared.jit.config import Config
-    from deep_gemm._shared.jit.runtime import Runtime
-
-    def create(backend: str, index: int) -> Runtime:
-        config = Config(
-            include.parent,
-            _jit.ENV_PREFIX,
-            include_dirs=(include, shared_root() / "include"),
-            include_prefixes=_jit.INCLUDE_PREFIXES,
-        )
-        return Runtime(config, backend=backend, device=index)
-
-    _jit._create = create
-
-
-def _choose(config: dict[str, Any]) -> None:
-    """Fixes fields of the configuration that the heuristics would choose."""
-    from dataclasses import replace
-
-    from deep_gemm.apis import plans
-    from deep_gemm.heuristics import choose_config
-
-    plans.clear_plans()
-    vars(plans)["choose_config"] = lambda desc: replace(choose_config(desc), **config)
-
-
-def _run_case(case: Case) -> tuple[str, str] | None:
+def run_case(case: Case) -> Verdict | None:
+    """Runs one case; None when nothing is noticed."""
     import torch
 
     import deep_gemm
-    from deep_gemm._shared.emulator import emulator, record
-    from deep_gemm.errors import Error
 
     m, n, k = case.shape
     generator = torch.Generator().manual_seed(1)
@@ -109,39 +75,15 @@ def _run_case(case: Case) -> tuple[str, str] | None:
     want += d.double() if case.accumulate else 0.0
     a = a.T.contiguous() if case.suffix[0] == "t" else a
     b = b.T.contiguous() if case.suffix[1] == "n" else b
-    _choose(case.config)
-    with emulator(checks="all", threads=1), record() as reports:
-        try:
-            function = getattr(deep_gemm, f"bf16_gemm_{case.suffix}")
-            c = d if case.accumulate else None
-            function(a, b, d, c, compiled_dims=case.compiled_dims, alpha=case.alpha)
-        except Error as error:
-            if not reports:
-                return type(error).__name__, str(error)[:300]
-    if reports:
-        return reports[0].checker, str(reports[0])
-    tolerance = 1e-3 * k**0.5 if case.fp32 else 2e-2 * k**0.5
-    worst = float((d.double() - want).abs().max())
-    return None if worst <= tolerance else ("numeric", f"largest difference {worst:.3g}")
-
-
-def main(include: str) -> None:
-    """Runs the cases until one notices something."""
-    import resource
-
-    warnings.simplefilter("ignore")
-    resource.setrlimit(resource.RLIMIT_AS, (8 << 30, 8 << 30))
-    _use(Path(include).resolve())
-    import deep_gemm
-
-    deep_gemm.set_num_sms(1)
-    for index, case in enumerate(CASES):
-        found = _run_case(case)
-        if found is not None:
-            print(json.dumps({"by": found[0], "detail": found[1], "case": index}))
-            return
-    print(json.dumps({"by": "", "detail": "", "case": len(CASES)}))
+    fix_config(case.config)
+    function = getattr(deep_gemm, f"bf16_gemm_{case.suffix}")
+    c = d if case.accumulate else None
+    return judge(
+        lambda: function(a, b, d, c, compiled_dims=case.compiled_dims, alpha=case.alpha),
+        lambda: float((d.double() - want).abs().max()),
+        (1e-3 if case.fp32 else 2e-2) * k**0.5,
+    )
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    run_cases(sys.argv[1], CASES, run_case)

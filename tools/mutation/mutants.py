@@ -6,15 +6,18 @@ Synchronisation, unit flags, bounds guards and fills; each mutant is one edit of
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 __all__ = ["Mutant", "find_mutants"]
 
 _SYNC = re.compile(
-    r"(?:mad::(?:notify|wait)\w*|asc_sync(?:_\w+)?|asc_(?:un)?lock)(?:<[^<>;()]*>)?\("
+    r"(?:mad::(?:notify|wait)\w*|asc_sync(?:_\w+|threads)?|asc_(?:un)?lock)(?:<[^<>;()]*>)?\("
 )
+# A stage that does not vary: number 0 would be no edit, or another flag altogether
+_FIXED = re.compile(r"\d+|EVENT_ID\d|(?:static_cast<event_t>)?\(\d+\)|PIPE_\w+")
 _FILL = re.compile(r"(?:mad::fill_\w+|asc_fill_l1)(?:<[^<>;()]*>)?\(")
 _MIN = re.compile(r"mad::min_of\(")
 _GUARD = re.compile(r"if \([^;{}]*(?:>=|<=|<|>)[^;{}]*\) continue;")
@@ -33,6 +36,7 @@ class Mutant:
         start, end: the characters that are replaced.
         new: what replaces them.
         text: the statement, for tables.
+        turn: which of equal edits in the file it is, from 1.
     """
 
     file: Path
@@ -42,6 +46,7 @@ class Mutant:
     end: int
     new: str
     text: str
+    turn: int = 1
 
     def apply(self, source: str) -> str:
         """The edited text of the file."""
@@ -52,6 +57,11 @@ class Mutant:
         """A short name: place and edit."""
         return f"{self.file}:{self.line} {self.kind} `{self.text}` -> `{self.new}`"
 
+    @property
+    def key(self) -> str:
+        """Names the edit for files of reasons: without line numbers, which other edits move."""
+        return f"{self.file} {self.kind} `{self.text}` -> `{self.new}` #{self.turn}"
+
 
 def find_mutants(root: Path, files: list[Path]) -> list[Mutant]:
     """Returns the mutants of some files.
@@ -61,7 +71,12 @@ def find_mutants(root: Path, files: list[Path]) -> list[Mutant]:
         files: paths relative to it.
     """
     found = [m for file in files for m in _of_text(file, (root / file).read_text())]
-    return sorted(found, key=lambda m: (str(m.file), m.start, m.new))
+    found.sort(key=lambda m: (str(m.file), m.start, m.new))
+    seen: Counter[str] = Counter()
+    for index, m in enumerate(found):
+        seen[m.key] += 1
+        found[index] = replace(m, turn=seen[m.key])
+    return found
 
 
 def _of_text(file: Path, text: str) -> Iterator[Mutant]:
@@ -77,7 +92,7 @@ def _of_text(file: Path, text: str) -> Iterator[Mutant]:
             continue
         yield mutant("sync", match.start(), end, "(void)0")
         comma = _last_comma(code, match.end(), end - 1)
-        if comma is not None and code[comma + 1 : end - 1].strip() not in ("0", "1"):
+        if comma is not None and not _FIXED.fullmatch(code[comma + 1 : end - 1].strip()):
             yield mutant("stage", comma, end - 1, ", 0")
     for match in _FILL.finditer(code):
         end = _call_end(code, match.end() - 1)

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from mutation.mutants import find_mutants
+from mutation.report import Outcome, score, write
 
 TEXT = """\
 __aicore__ void begin() { mad::notify_all<2>(empty); }
@@ -41,3 +42,27 @@ def test_every_kind_is_found(tmp_path):
 def test_a_mutant_is_one_edit(tmp_path):
     edited = mutants(tmp_path)[1].apply(TEXT)
     assert edited == TEXT.replace("mad::wait(empty, stage)", "(void)0")
+
+
+def test_keys_tell_equal_edits_apart_and_hold_no_line(tmp_path):
+    (tmp_path / "a.hpp").write_text("void f() { asc_sync(); asc_sync(); }\n")
+    first, second = find_mutants(tmp_path, [Path("a.hpp")])
+    assert first.key == "a.hpp sync `asc_sync()` -> `(void)0` #1"
+    assert second.key == "a.hpp sync `asc_sync()` -> `(void)0` #2"
+
+
+def test_the_page_has_the_score_and_the_reasons(tmp_path):
+    found = mutants(tmp_path)
+    reasons = {found[1].key: "because"}
+    rows = [
+        Outcome("k", m, "" if i in (1, 2) else "racecheck", "", 0.0).row(reasons)
+        for i, m in enumerate(found)
+    ]
+    assert score(rows) == (7, 8)
+    write(tmp_path, rows)
+    write(tmp_path, [Outcome("other", found[0], "synccheck", "", 0.0).row({})])
+    page = (tmp_path / "mutation.md").read_text()
+    assert "Score: 8 of 9, 88.9 %" in page
+    assert "-> `(void)0`: because" in page
+    assert page.index("Not noticed") < page.index("`, stage` -> `, 0`")
+    assert "| other | sync | 1 | 1 | synccheck 1 |  |" in page

@@ -96,6 +96,7 @@ def page(results: list[Result]) -> str:
     header = " | ".join(name.replace("_", " ") for name in COLUMNS)
     table = "\n".join(f"| {' | '.join(result.cells())} |" for result in results)
     missing = "\n".join(f"* {what}: {count}" for what, count in NOT_COVERED)
+    slowest = max(results, key=lambda result: result.error)
     open_ones = "\n".join(
         f"* `{c.name}` = {c.value:g} {c.unit}: {c.meaning}"
         for c in timing_constants()
@@ -108,7 +109,11 @@ def page(results: list[Result]) -> str:
         "another implementation of the same operation. Made by `python tools/calibrate.py`.\n\n"
         f"| {header} |\n|{'---|' * len(COLUMNS)}\n{table}\n\n"
         + "\n".join(f"* {line}" for line in class_lines(results))
-        + f"\n\nPublished rows that no kernel here covers yet:\n\n{missing}\n\n"
+        + f"\n* slowest row against its published time: {slowest.row}, "
+        f"{slowest.error * 100:+.1f} %\n\n"
+        "Closed forms that the model must reproduce (copies at the rate of HBM, products at peak, "
+        "drains at the rate of FIX): `shared/tests/timing/test_closed_forms.py`.\n"
+        f"\nPublished rows that no kernel here covers yet:\n\n{missing}\n\n"
         f"Constants without a source:\n\n{open_ones}\n"
     )
 

@@ -3,7 +3,8 @@
 Method: everything is compiled before timing. The row sums of squares of a bf16 matrix alternate
 with torch round by round, each round counts its best call and the median of the rounds is printed;
 both run on one thread, and torch's number is that of its fastest form. Operations and commands run
-in a loop of one core; the time of an empty launch is taken off and the best round counts.
+in a loop of one core; the time of an empty launch is taken off and the best round counts. The grid
+barriers use all cores of the host.
 
 Run: python benchmarks/bench_vector.py [--rounds 5] [--csv results/vector.csv]
 """
@@ -20,7 +21,16 @@ from typing import Any
 import click
 import numpy as np
 import torch
-from vector_kernels import COMMAND_TEXT, COMMANDS, OPERATIONS, ROWS_TEXT, operations_text
+from vector_kernels import (
+    BARRIER_TEXT,
+    BARRIERS,
+    COMMAND_TEXT,
+    COMMANDS,
+    OPERATIONS,
+    RESIDENT_TEXT,
+    ROWS_TEXT,
+    operations_text,
+)
 
 import deep_jit
 
@@ -73,6 +83,32 @@ def each(
     ]
 
 
+def barriers(runtime: deep_jit.Runtime, rounds: int, data: np.ndarray) -> list[Row]:
+    """Nanoseconds of a SIMT barrier in both forms, and of a switch between threads."""
+    kernel = runtime.compile("barriers", BARRIER_TEXT)
+    forms = list(dict.fromkeys(form for form, _ in BARRIERS.values()))
+    costs = {row[0]: row[1] for row in each(kernel, forms, 2000, rounds, data)}
+    return [(name, costs[form] / share, None) for name, (form, share) in BARRIERS.items()]
+
+
+def resident(runtime: deep_jit.Runtime, rounds: int, data: np.ndarray) -> list[Row]:
+    """Nanoseconds of launches with 96 cores at once, without and with barriers, on all threads."""
+    kernel = runtime.compile("resident", RESIDENT_TEXT)
+
+    def best(count: int) -> float:
+        return min(
+            seconds(lambda: kernel.launch({"num_blocks": 32}, data, count)) for _ in range(rounds)
+        )
+
+    best(1)
+    empty, one, many = best(0), best(1), best(101)
+    return [
+        ("launch of 96 cores", empty * 1e9, None),
+        ("launch of 96 cores with a grid barrier", one * 1e9, None),
+        ("each further grid barrier", (many - one) / 100 * 1e9, None),
+    ]
+
+
 @click.command(help=__doc__)
 @click.option("--rounds", default=5, show_default=True)
 @click.option("--count", default=200_000, show_default=True, help="Turns of a loop.")
@@ -91,7 +127,9 @@ def main(rounds: int, count: int, path: Path | None) -> None:
             *row_sums(runtime, rounds),
             *each(operations, list(OPERATIONS), count, rounds, data),
             *each(commands, list(COMMANDS), count, rounds, data),
+            *barriers(runtime, rounds, data),
         ]
+    rows += resident(runtime, 10 * rounds, data)
     for name, ours, theirs in rows:
         if theirs is None:
             click.echo(f"{name:42} {ours:10.2f} ns")

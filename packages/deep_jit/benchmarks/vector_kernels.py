@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-__all__ = ["COMMANDS", "COMMAND_TEXT", "OPERATIONS", "ROWS_TEXT", "operations_text"]
+__all__ = [
+    "BARRIERS",
+    "BARRIER_TEXT",
+    "COMMANDS",
+    "COMMAND_TEXT",
+    "OPERATIONS",
+    "RESIDENT_TEXT",
+    "ROWS_TEXT",
+    "operations_text",
+]
 
 # Sum of squares of each bf16 row: eight rows at a time in UB, even and odd lanes in fp32.
 ROWS_TEXT = """
@@ -149,3 +158,50 @@ extern "C" __global__ __vector__ void commands(__gm__ uint8_t* data, uint32_t wh
     )
     + "    asc_sync();\n    (void)buffer;\n}\n"
 )
+
+# Barriers of a SIMT block of 256 threads; a function with a `while` runs a fiber per thread, which
+# each barrier leaves and enters once.
+BARRIERS = {
+    "SIMT barrier of 256 threads, as loops": ("as_loops", 1),
+    "SIMT barrier of 256 threads, as fibers": ("as_fibers", 1),
+    "switch of a fiber": ("as_fibers", 256),
+}
+BARRIER_TEXT = """
+#include "c_api/asc_simd.h"
+#include "simt_api/asc_simt.h"
+
+__simt_vf__ __launch_bounds__(256) inline void as_loops(__ubuf__ int32_t* p, int32_t count) {
+    for (int32_t i = 0; i < count; ++i) {
+        p[threadIdx.x] += i;
+        asc_syncthreads();
+    }
+}
+__simt_vf__ __launch_bounds__(256) inline void as_fibers(__ubuf__ int32_t* p, int32_t count) {
+    while (false) {}
+    for (int32_t i = 0; i < count; ++i) {
+        p[threadIdx.x] += i;
+        asc_syncthreads();
+    }
+}
+extern "C" __global__ __vector__ void barriers(__gm__ uint8_t* data, uint32_t which,
+                                               uint32_t count) {
+    __ubuf__ int32_t buffer[256];
+    if (which == 0) asc_vf_call<as_loops>(dim3(256), buffer, static_cast<int32_t>(count));
+    else asc_vf_call<as_fibers>(dim3(256), buffer, static_cast<int32_t>(count));
+    asc_sync();
+    (void)data;
+}
+"""
+
+# All cores of 32 AI Cores meet `count` times: the cube cores, and the vector cores.
+RESIDENT_TEXT = """
+#include "c_api/asc_simd.h"
+
+extern "C" __global__ __mix__(1, 2) void resident(__gm__ uint8_t* data, uint32_t count) {
+    for (uint32_t i = 0; i < count; ++i) {
+        asc_sync_inter_arrive(PIPE_MTE2, 4);
+        asc_sync_inter_wait(PIPE_S, 4);
+    }
+    (void)data;
+}
+"""

@@ -93,7 +93,9 @@ def rewrite(
     kernels: tuple[KernelDecl, ...] = ()
     if not program and ("__global__" in text or "reinterpret_cast" in text):
         kernels = collect_kernels(source, known.roles)
-    simt = ("simt/lanes", "simt/all_reduce") if lanes.converted else ()
+    simt: tuple[str, ...] = ("simt/call",) if lanes.text != text else ()
+    if lanes.converted:
+        simt = ("simt/lanes", "simt/all_reduce")
     includes = (*simt, *body.includes, *(("entry",) if kernels else ()))
     if not includes:
         return RewriteResult(text, (), tuple(notes))

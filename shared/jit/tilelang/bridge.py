@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, partial
 from typing import Any
 
+from ...emulator.context import build_token
 from ..config import Config
 from ..errors import ArgumentError, CompileError, CompileManyError
 from ..runtime import Runtime
@@ -44,7 +45,7 @@ class TileLangBridge:
     def __init__(self, env_prefix: str | None = None) -> None:
         self._env_prefix = env_prefix
         self._lock = threading.RLock()
-        self._kernels: dict[str, TileLangKernel] = {}
+        self._kernels: dict[Any, TileLangKernel] = {}
 
     @cached_property
     def runtime(self) -> Runtime:
@@ -115,10 +116,11 @@ class TileLangBridge:
                 does not have, which the message names.
         """
         key, make = self._request(function, out_idx, pass_configs)
-        kernel = self._kernels.get(key)
+        build = (key, build_token())
+        kernel = self._kernels.get(build)
         if kernel is None:
             lowered = self._texts.find(key) or make()
-            kernel = self._kernels.setdefault(key, self._compiled(lowered))
+            kernel = self._kernels.setdefault(build, self._compiled(lowered))
         return kernel
 
     def compile_many(
@@ -209,9 +211,10 @@ class TileLangFunction:
             return self.original(*args, **kwargs)
         self.original.initialize_jit_mode(*args, **kwargs)
         key, tensors = self.original.func.parse_args(*args, **kwargs)
-        kernel = self._kernels.get(key)
+        build = (key, build_token())
+        kernel = self._kernels.get(build)
         if kernel is None:
-            kernel = self._kernels.setdefault(key, self.compile(*args, **kwargs))
+            kernel = self._kernels.setdefault(build, self.compile(*args, **kwargs))
         if self.original.mode != "eager":
             return kernel
         return kernel(**_kernel_arguments(kernel, tensors))

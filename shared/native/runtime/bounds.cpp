@@ -8,29 +8,28 @@ namespace {
 
 struct Problem {
     std::string message, fix;
-    bool found() const { return !message.empty(); }
 };
 
-bool fine(const Access& a) {
+bool is_good(const Access& a) {
     const auto [low, high] = a.span();
     if (a.space == Space::gm) return low >= 4096;
     return low >= 0 && high <= kSpaceBytes[static_cast<size_t>(a.space)] && a.address % a.align == 0;
 }
 
+// What is wrong with an access that is not good.
 Problem problem_of(const OpInfo& info, const Access& a) {
-    if (fine(a)) return {};   // NOTE: every instruction comes here, so no text is made before
-    const std::string name = info.name;
     const auto [low, high] = a.span();
-    if (a.space == Space::gm)
-        return {name + ": GM address " + std::to_string(low) + " is in the null page", "pass the address of a tensor"};
-    const std::string space = space_name(a.space);
+    const char* space = space_name(a.space);
     const int64_t size = kSpaceBytes[static_cast<size_t>(a.space)];
+    if (a.space == Space::gm)
+        return {std::string(info.name) + ": GM address " + std::to_string(low) + " is in the null page",
+                "pass the address of a tensor"};
     if (low < 0 || high > size)
-        return {name + (a.write ? ": writes " : ": reads ") + space + " bytes [" + std::to_string(low) + ", " +
+        return {std::string(info.name) + (a.write ? ": writes " : ": reads ") + space + " bytes [" + std::to_string(low) + ", " +
                     std::to_string(high) + "), but " + space + " has " + std::to_string(size) + " bytes",
                 "use smaller sizes, strides or a lower address"};
-    return {name + ": " + space + " address " + std::to_string(a.address) + " must be a multiple of " +
-                std::to_string(a.align) + " bytes",
+    return {std::string(info.name) + ": " + space + " address " + std::to_string(a.address) +
+                " must be a multiple of " + std::to_string(a.align) + " bytes",
             "move the buffer"};
 }
 
@@ -53,9 +52,8 @@ void note(const Core& core, const Command& c, const OpInfo& info, const Access& 
 
 bool within_bounds(const Core& core, const Command& c, const OpInfo& info, const AccessList& list) {
     for (const Access& a : list) {
-        if (a.empty()) continue;
+        if (a.empty() || is_good(a)) continue;
         const Problem problem = problem_of(info, a);
-        if (!problem.found()) continue;
         const Options& options = core.block->launch->options;
         if (options.report_bounds || options.checks) note(core, c, info, a, problem);
         if (options.report_bounds) return false;

@@ -59,6 +59,10 @@ struct Command {
     uint64_t sequence;     // program order on its core
     bool skip = false;     // its accesses are bad and reported: only its effect on flags takes place
     alignas(16) std::byte params[kMaxInsnBytes];
+    template <class Insn>
+    const Insn& as() const {
+        return *reinterpret_cast<const Insn*>(params);
+    }
 };
 
 // A buffer id (ascend_c_cube.md section 13.2): unlocks in program order, the pipe of each, and whether it

@@ -70,6 +70,7 @@ const char* signal_text(int signal) {
                       signal_text(caught.signal), static_cast<size_t>(caught.address));
         launch.abort_with(make_report("signal", text, &core, nullptr, reinterpret_cast<void*>(caught.pc)));
     }
+    forget_command();
     if (!running_fiber()) longjmp(*tl_pump_exit, 1);
     abandon_core();
 }

@@ -1,6 +1,7 @@
 // Functions that kernels call outside the pipes: place of the core, memories, clock, polling (core_api.h).
 #include <chrono>
 #include <cstring>
+#include <string>
 
 #include "fiber.hpp"
 #include "launch.hpp"
@@ -68,6 +69,7 @@ ASC_EMU_API void* asc_emu_base(int space) { return current_core().base[space]; }
 
 ASC_EMU_API void* asc_emu_array(int space, const void* site, uint64_t bytes, uint64_t align) {
     Core& core = current_core();
+    const void* const caller = __builtin_return_address(0);
     auto& arrays = core.arrays[space];
     for (const Core::Array& a : arrays)
         if (a.site == site && a.bytes == bytes) return core.base[space] + a.offset;
@@ -77,8 +79,9 @@ ASC_EMU_API void* asc_emu_array(int space, const void* site, uint64_t bytes, uin
         const uint64_t offset = (core.array_top[space] + align - 1) / align * align;
         const uint32_t size = asc_emu::kSpaceBytes[space];
         if (offset + bytes > size)
-            asc_emu::fail(core, "arrays in %s need %llu bytes, the memory has %u; declare smaller ones",
-                          asc_emu::space_name(s), static_cast<unsigned long long>(offset + bytes), size);
+            throw asc_emu::KernelError{asc_emu::make_report(
+                "api", std::string("arrays in ") + asc_emu::space_name(s) + " need " + std::to_string(offset + bytes) +
+                " bytes, the memory has " + std::to_string(size) + "; declare smaller ones", &core, nullptr, caller)};
         arrays.push_back({site, bytes, static_cast<uint32_t>(offset)});
         core.array_top[space] = static_cast<uint32_t>(offset + bytes);
         return core.base[space] + offset;

@@ -21,6 +21,12 @@
 
 namespace asc_emu {
 
+std::string json_number(double value) {
+    char text[40];
+    std::snprintf(text, sizeof(text), "%.12g", value);
+    return text;
+}
+
 std::string json_quote(const std::string& text) {
     std::string out = "\"";
     for (const unsigned char c : text) {

@@ -26,6 +26,7 @@ struct KernelError {
 std::string make_report(const char* kind, const std::string& message, const Core* core,
                         const char* instruction = nullptr, const void* site = nullptr);
 std::string json_quote(const std::string& text);
+std::string json_number(double value);
 std::string timeout_report(const Launch& launch);
 
 class Launch {

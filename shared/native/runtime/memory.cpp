@@ -13,18 +13,18 @@ namespace {
 
 constexpr uint64_t kMiB = 1u << 20;
 
-struct Region {
+struct OnChip {
     Space space;
     CoreSlot owner;
 };
 // Mapped regions of a block, in address order. SSB and L1 belong to all cores of the block.
-constexpr Region kRegions[] = {
+constexpr OnChip kOnChip[] = {
     {Space::l1, CoreSlot::aic},     {Space::l0a, CoreSlot::aic},    {Space::l0b, CoreSlot::aic},
     {Space::l0a_mx, CoreSlot::aic}, {Space::l0b_mx, CoreSlot::aic}, {Space::l0c, CoreSlot::aic},
     {Space::bt, CoreSlot::aic},     {Space::fb, CoreSlot::aic},     {Space::ub, CoreSlot::aiv0},
     {Space::ub, CoreSlot::aiv1},    {Space::ssb, CoreSlot::aic},
 };
-constexpr size_t kNumRegions = sizeof(kRegions) / sizeof(kRegions[0]);
+constexpr size_t kNumOnChip = sizeof(kOnChip) / sizeof(kOnChip[0]);
 
 uint64_t page_up(uint64_t bytes) { return (bytes + 4095) / 4096 * 4096; }
 
@@ -66,13 +66,13 @@ bool Block::done() const {
 }
 
 BlockSlot::BlockSlot() {
-    map_bytes_ = (kNumRegions + 1) * kMiB;
+    map_bytes_ = (kNumOnChip + 1) * kMiB;
     void* map = mmap(nullptr, map_bytes_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (map == MAP_FAILED) throw std::bad_alloc();
     map_ = static_cast<std::byte*>(map);
     auto* base = reinterpret_cast<std::byte*>((reinterpret_cast<uintptr_t>(map_) + kMiB - 1) & ~(kMiB - 1));
-    for (size_t i = 0; i < kNumRegions; ++i) {
-        const Region& r = kRegions[i];
+    for (size_t i = 0; i < kNumOnChip; ++i) {
+        const OnChip& r = kOnChip[i];
         std::byte* at = base + i * kMiB;
         const size_t s = static_cast<size_t>(r.space);
         if (mprotect(at, page_up(kSpaceBytes[s]), PROT_READ | PROT_WRITE) != 0) throw std::bad_alloc();
@@ -104,7 +104,7 @@ void BlockSlot::prepare(Launch& launch, uint32_t index) {
     for (Core& c : block.cores) c.reset();
     if (launch.options.uninitialized == Uninitialized::keep) return;
     const int fill = launch.options.uninitialized == Uninitialized::nan ? 0xff : 0;
-    for (const Region& r : kRegions) {
+    for (const OnChip& r : kOnChip) {
         const size_t s = static_cast<size_t>(r.space);
         std::memset(block.core(r.owner).base[s], fill, kSpaceBytes[s]);
     }

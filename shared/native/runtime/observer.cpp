@@ -37,6 +37,13 @@ public:
                           const void* site) override {
         for (Observer* o : observers) o->on_scalar_access(core, kind, address, bytes, site);
     }
+    void on_thread_access(const Core& core, uint32_t offset, uint32_t bytes, const ThreadAccess& access) override {
+        for (Observer* o : observers) o->on_thread_access(core, offset, bytes, access);
+    }
+    void on_divergent_barrier(const Core& core, const void* first, const void* second, uint32_t waiting,
+                              uint32_t total) override {
+        for (Observer* o : observers) o->on_divergent_barrier(core, first, second, waiting, total);
+    }
     void on_deadlock(const std::vector<Block*>& blocks) override {
         for (Observer* o : observers) o->on_deadlock(blocks);
     }

@@ -10,6 +10,8 @@
 namespace asc_emu {
 
 // What a scalar access to GM around the data cache does (ascend_c_cube.md sections 12 and 16).
+struct ThreadAccess;
+
 enum class ScalarAccess : uint8_t { load = 0, store = 1, update = 2 };
 
 class Observer {
@@ -29,6 +31,12 @@ public:
     // Before the access, for a load after it.
     virtual void on_scalar_access(const Core&, ScalarAccess, uint64_t /*address*/, uint32_t /*bytes*/,
                                   const void* /*site*/) {}
+    // A load or store of a SIMT thread in UB, besides on_vector_access.
+    virtual void on_thread_access(const Core&, uint32_t /*offset*/, uint32_t /*bytes*/, const ThreadAccess&) {}
+    // Threads of a SIMT function wait at two barriers (lines `first` and `second`), or some of `total` ended without
+    // the barrier that the others wait for (`second` is null).
+    virtual void on_divergent_barrier(const Core&, const void* /*first*/, const void* /*second*/, uint32_t /*waiting*/,
+                                      uint32_t /*total*/) {}
     // A call for the other core type, ignored as hardware does.
     virtual void on_wrong_core(const Core&, const OpInfo&, const void* /*site*/) {}
     virtual void on_block_end(Block&) {}

@@ -88,6 +88,10 @@ std::string set_option(const std::string& name, const std::string& value) {
         o.report_path = value;
         return "";
     }
+    if (name == "trace_folder") {
+        o.trace_folder = value;
+        return "";
+    }
     if (name == "uninitialized") {
         if (value == "keep") o.uninitialized = Uninitialized::keep;
         else if (value == "nan") o.uninitialized = Uninitialized::nan;
@@ -117,7 +121,7 @@ std::string set_option(const std::string& name, const std::string& value) {
     }
     return "emulator option '" + name +
            "' is not known to the runtime; allowed: schedule, seed, checks, out_of_bounds, uninitialized, numerics, "
-           "threads, num_cores, queue_depth, report_path, timing, data";
+           "threads, num_cores, queue_depth, report_path, trace_folder, timing, data";
 }
 
 std::string get_option(const std::string& name) {
@@ -130,6 +134,7 @@ std::string get_option(const std::string& name) {
         return o.timing == Timing::off ? "off" : o.timing == Timing::fast ? "fast" : "replay";
     if (name == "out_of_bounds") return o.report_bounds ? "report" : "raise";
     if (name == "report_path") return o.report_path;
+    if (name == "trace_folder") return o.trace_folder;
     if (name == "uninitialized")
         return o.uninitialized == Uninitialized::keep ? "keep"
              : o.uninitialized == Uninitialized::nan  ? "nan"

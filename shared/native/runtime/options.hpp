@@ -21,6 +21,7 @@ struct Options {
     bool report_bounds = false;            // out_of_bounds: raise | report
     std::string report_path;               // findings of each launch are added to this file
     Timing timing = Timing::off;
+    std::string trace_folder;              // the trace of each timed launch becomes a file in it
     bool skip_data = false;                // data: compute | skip
     uint32_t num_cores = 32;
     uint32_t threads = 0;                  // 0: one per host core

@@ -4,6 +4,7 @@
 // Deferred: every instruction is queued, and the order of the pipes is drawn from the seed.
 #include <cstdarg>
 #include <cstdio>
+#include <utility>
 
 #include "bounds.hpp"
 #include "fiber.hpp"
@@ -44,7 +45,8 @@ bool fills_done(const Core& core, const Command& c) {
 bool is_ready(Core& core, const Command& c) {
     const OpInfo& info = info_of(c.op);
     // NOTE: a SIMT function runs while it is asked whether it is ready; one that is left out must not.
-    const bool never_runs = c.skip && c.op == static_cast<uint16_t>(Op::SimtFunction);
+    const bool is_simt = c.op == static_cast<uint16_t>(Op::SimtFunction), never_runs = is_simt && c.skip;
+    if (g_observer && is_simt && !c.skip && !core.simt && !running_fiber()) g_observer->on_execute(core, c, info);
     if (info.ready && !never_runs && !info.ready(core, c.params)) return false;
     return fills_done(core, c);
 }
@@ -56,7 +58,9 @@ bool knows_views(uint16_t op) {
 void execute(Core& core, const Command& c) {
     const OpInfo& info = info_of(c.op);
     tl_executing = &c;
-    if (g_observer) g_observer->on_execute(core, c, info);
+    // NOTE: a SIMT function ran while it was waited for, and told of its start then.
+    const bool told = core.simt && c.op == static_cast<uint16_t>(Op::SimtFunction);
+    if (g_observer && !told) g_observer->on_execute(core, c, info);
     if (!c.skip && core.block->l0_views.count != 0 && info.accesses && !knows_views(c.op))
         settle_views_for(core, c, info);
     if (!c.skip) info.execute(core, c.params);
@@ -203,11 +207,13 @@ uint32_t pump(Core& core) {
     return static_cast<uint32_t>(tl_executed - before);
 }
 
+void forget_command() { tl_executing = nullptr; }
 void set_current_core(Core* core) { tl_core = core; }
 Core& current_core() { return *tl_core; }
 
 void abandon_core() {
     leave_vector_function();
+    forget_command();
     Fiber* fiber = running_fiber();
     fiber->state = FiberState::failed;
     abandon();
@@ -219,9 +225,11 @@ void fail(const Core& core, const char* format, ...) {
     va_start(args, format);
     std::vsnprintf(text, sizeof(text), format, args);
     va_end(args);
-    const char* name = tl_executing ? info_of(tl_executing->op).name : nullptr;
+    // NOTE: the command dies with the throw.
+    const Command* const command = std::exchange(tl_executing, nullptr);
+    const char* name = command ? info_of(command->op).name : nullptr;
     throw KernelError{make_report("api", name ? std::string(name) + ": " + text : text, &core, name,
-                                  tl_executing ? tl_executing->site : nullptr)};
+                                  command ? command->site : nullptr)};
 }
 
 }  // namespace asc_emu

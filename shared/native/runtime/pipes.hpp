@@ -28,6 +28,8 @@ void count_progress();
 bool in_vector_function();
 // An aborted vector function does not return.
 void leave_vector_function();
+// The running command was given up: later errors of this thread are not its own.
+void forget_command();
 void set_current_core(Core* core);
 // Ends the running core without unwinding; the launch must have been aborted before.
 [[noreturn]] void abandon_core();

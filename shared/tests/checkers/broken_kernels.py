@@ -138,6 +138,67 @@ extern "C" __global__ __vector__ void checked(__gm__ uint8_t* src, __gm__ uint8_
 """
 )
 
+_SIMT_FUNCTION = (
+    HEADER
+    + """__simt_vf__ __launch_bounds__(64) inline void twice(__ubuf__ float* values, uint32_t num) {
+    for (uint32_t i = threadIdx.x; i < num; i += blockDim.x) values[i] = values[i] * 2;
+}
+extern "C" __global__ __vector__ void checked(__gm__ uint8_t* src, __gm__ uint8_t* dst, uint32_t bytes) {
+    auto* ub = reinterpret_cast<__ubuf__ uint8_t*>(0);
+    asc_copy_gm2ub_align(ub, src, bytes);
+    asc_sync_notify(PIPE_MTE2, PIPE_V, EVENT_ID0);
+    asc_sync_wait(PIPE_MTE2, PIPE_V, EVENT_ID0);
+    asc_vf_call<twice>(dim3(64), reinterpret_cast<__ubuf__ float*>(ub), bytes / 4);
+    asc_sync_notify(PIPE_V, PIPE_MTE3, EVENT_ID0);
+    asc_sync_wait(PIPE_V, PIPE_MTE3, EVENT_ID0);
+    asc_copy_ub2gm_align(dst, ub, bytes);
+}
+"""
+)
+
+# Threads hand numbers to those at the other end of the block.
+_SIMT_BARRIER = (
+    HEADER
+    + """__simt_vf__ __launch_bounds__(128) inline void flip(__ubuf__ float* values, __gm__ float* out) {
+    values[threadIdx.x] = float(threadIdx.x);
+    asc_syncthreads();
+    out[threadIdx.x] = values[127 - threadIdx.x];
+}
+extern "C" __global__ __vector__ void checked(__gm__ uint8_t* src, __gm__ uint8_t* dst, uint32_t bytes) {
+    asc_vf_call<flip>(dim3(128), reinterpret_cast<__ubuf__ float*>(0), reinterpret_cast<__gm__ float*>(dst));
+}
+"""
+)
+
+# A product of 16 x 16 halves, from GM to GM.
+_CUBE = (
+    HEADER
+    + f"""extern "C" __global__ __cube__ void checked{_SIGNATURE}"""
+    + """    auto* from = reinterpret_cast<__gm__ half*>(src);
+    auto* l1 = reinterpret_cast<__cbuf__ half*>(0);
+    auto* l0a = reinterpret_cast<__ca__ half*>(0);
+    auto* l0b = reinterpret_cast<__cb__ half*>(0);
+    auto* l0c = reinterpret_cast<__cc__ float*>(0);
+    const auto keep = asc_load_l2_cache_mode::NORMAL_FIRST_VICTIM;
+    asc_set_gm2l1_nz_para(1, 1, 16, 0);
+    asc_copy_gm2l1_nd2nz(l1, from, 16, keep, 16, 8, 0, false);
+    asc_sync_notify(PIPE_MTE2, PIPE_MTE1, EVENT_ID0);
+    asc_sync_wait(PIPE_MTE2, PIPE_MTE1, EVENT_ID0);
+    asc_copy_l12l0a(l0a, l1, 0, 0, 1, 1, 1, 1);
+    asc_copy_l12l0b(l0b, l1, 0, 0, 1, 1, 1, 1);
+    asc_sync_notify(PIPE_MTE1, PIPE_M, EVENT_ID0);
+    asc_sync_wait(PIPE_MTE1, PIPE_M, EVENT_ID0);
+    asc_mmad(l0c, l0a, l0b, 16, 8, 16, asc_unit_flag_mode::DISABLE, false, false, true);
+    asc_sync_notify(PIPE_M, PIPE_FIX, EVENT_ID0);
+    asc_sync_wait(PIPE_M, PIPE_FIX, EVENT_ID0);
+    asc_set_l0c_copy_nz_para(1, 0, 0);
+    asc_copy_l0c2gm(reinterpret_cast<__gm__ float*>(dst), l0c, 8, 16, 8, 16,
+                    asc_store_l2_cache_mode::NORMAL_FIRST_VICTIM, asc_unit_flag_mode::DISABLE,
+                    QuantMode_t::NoQuant, asc_relu_pre_mode::NONE, false, true, false, false);
+}
+"""
+)
+
 CASES = [
     Case(
         "out_of_bounds_store",
@@ -346,5 +407,69 @@ CASES = [
         "racecheck",
         ["asc_storealign(values + i, x, mask);", _STORE],
         "race on UB",
+    ),
+    Case(
+        "simt_function_reads_too_early",
+        _SIMT_FUNCTION,
+        "    asc_sync_wait(PIPE_MTE2, PIPE_V, EVENT_ID0);\n",
+        "",
+        "racecheck",
+        [_LOAD, "values[i] = values[i] * 2;"],
+        "race on UB",
+    ),
+    Case(
+        "simt_function_stores_too_late",
+        _SIMT_FUNCTION,
+        "    asc_sync_wait(PIPE_V, PIPE_MTE3, EVENT_ID0);\n",
+        "",
+        "racecheck",
+        ["values[i] = values[i] * 2;", _STORE],
+        "race on UB",
+    ),
+    Case(
+        "missing_barrier_of_threads",
+        _SIMT_BARRIER,
+        "    asc_syncthreads();\n",
+        "",
+        "racecheck",
+        ["values[127 - threadIdx.x]", "values[threadIdx.x] ="],
+        "no barrier lies between",
+    ),
+    Case(
+        "divergent_barrier",
+        _SIMT_BARRIER,
+        "    asc_syncthreads();\n",
+        "    if (threadIdx.x < 64) asc_syncthreads();\n    else\n        asc_syncthreads();\n",
+        "synccheck",
+        ["if (threadIdx.x < 64) asc_syncthreads();", "asc_syncthreads();"],
+        "divergent barrier",
+    ),
+    Case(
+        "barrier_of_some_threads",
+        _SIMT_BARRIER,
+        "    asc_syncthreads();\n",
+        "    if (threadIdx.x < 64) asc_syncthreads();\n",
+        "synccheck",
+        ["if (threadIdx.x < 64) asc_syncthreads();"],
+        "64 of 128 threads",
+        severity="warning",
+    ),
+    Case(
+        "thread_reads_unwritten_ub",
+        _SIMT_BARRIER,
+        "values[threadIdx.x] =",
+        "values[threadIdx.x + 1] =",
+        "initcheck",
+        ["values[127 - threadIdx.x]"],
+        "nothing has written",
+    ),
+    Case(
+        "never_written_l0",
+        _CUBE,
+        "    asc_copy_l12l0a(l0a, l1, 0, 0, 1, 1, 1, 1);\n",
+        "",
+        "initcheck",
+        ["asc_copy_l0c2gm", "asc_mmad"],
+        "",
     ),
 ]

@@ -72,9 +72,9 @@ class Checked:
         **options: Any,
     ) -> list[Finding]:
         """Returns the findings of one launch; other failures are raised."""
-        kernel = self.runtime.compile(name, text)
         chosen: dict[str, Any] = {"checks": "all", "threads": 1, **options}
         with emulator(**chosen), record() as reports, suppress(SanitizerError):
+            kernel = self.runtime.compile(name, text)
             kernel.launch({"num_blocks": blocks}, *args, memory=memory)
         return reports
 

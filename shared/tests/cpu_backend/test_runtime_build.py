@@ -68,8 +68,10 @@ def test_built_once_with_a_message_and_found_again(make_builder, tmp_path):
     assert "building the emulator runtime for generic" in builder.messages[0]
     assert sorted(os.listdir(library.parent)) == ["build.json", library.name]
     assert native().load_runtime(library).describe() == '{"abi": 1}'
+    os.utime(library.parent, (1.0, 1.0))
     later = make_builder(tmp_path / "cache")
     assert later.path(GENERIC) == library
+    assert time.time() - library.parent.stat().st_mtime < 3600, "a use is noted, for pruning"
     assert later.messages == []
     assert list((tmp_path / "cache" / "runtime" / "building").iterdir()) == []
 

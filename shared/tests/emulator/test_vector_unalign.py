@@ -120,6 +120,15 @@ def unaligned() -> list[Case]:
             target=12,
         )
     )
+    cases.append(
+        Case(
+            "addr_reg r{0}; vstu(store_state, r, a, t, POST_UPDATE);"
+            "vstu(store_state, r, b, t, POST_UPDATE); vsta(store_state, t, r)",
+            "half",
+            lambda v: steps(v.put(v.t, v.register(A)), v.put(v.t + 256, v.register(B))),
+            target=6,
+        )
+    )
     return cases
 
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from deep_jit._shared._component import include_dirs
-from deep_jit._shared.emulator import emulator
+from deep_jit._shared.emulator import emulator, gm_range
 from deep_jit._shared.jit import Config, Runtime, bool_, u32
 from deep_jit._shared.jit.kernel import Kernel
 
@@ -124,6 +124,23 @@ def test_ub_round_trip(rows, cols, options):
     np.testing.assert_array_equal(dst[:rows, :cols].view(np.uint16), src.view(np.uint16))
     assert not dst[rows:].any()
     assert not dst[:, cols:].any()
+
+
+@schedules
+@pytest.mark.parametrize("checks", ["none", "all"])
+@pytest.mark.parametrize(("rows", "cols"), [(8, 128), (1, 1), (23, 65), (100, 100)])
+def test_pipelined_add(rows, cols, checks, options):
+    rng = np.random.default_rng(5)
+    a, b = (rng.standard_normal((rows, cols)).astype(np.float32) for _ in range(2))
+    d = np.zeros((rows + 1, cols + 3), np.float32)
+    ranges = [gm_range(array, read_only=array is not d) for array in (a, b, d)]
+    with emulator(checks=checks, **options):
+        _kernel("pipelined_add").launch(
+            {"num_blocks": 3}, _gm(a), _gm(b), _gm(d), u32(rows), u32(cols), memory=ranges
+        )
+    np.testing.assert_array_equal(d[:rows, :cols], a + b)
+    assert not d[rows:].any()
+    assert not d[:, cols:].any()
 
 
 @schedules

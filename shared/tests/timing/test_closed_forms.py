@@ -122,6 +122,20 @@ def test_a_chain_of_flags_adds_up(closed_form, constant, begin):
     )
 
 
+@pytest.mark.parametrize("mode", ["fast", "replay"])
+@pytest.mark.parametrize(("num", "loads"), [(1, 0), (512, 0), (16, 100)])
+def test_a_vector_function_costs_its_loads_and_stores(
+    vector_function, constant, begin, num, loads, mode
+):
+    """A cycle moves two loaded vectors, or one loaded and one stored ([P])."""
+    calls = 3
+    profile = vector_function(num, loads, calls, mode)
+    vectors = max(num, (num + loads) / 2)
+    one = constant("vf_fixed") + vectors * constant("vf_vector")
+    assert profile.cycles == pytest.approx(begin + calls * one)
+    assert profile.bound[0] == "launch" or profile.bound[0] == "V"
+
+
 def test_fast_mode_divides_l2_between_cores(closed_form, constant, begin):
     num, blocks = 16, 32
     profile = closed_form(1, num, blocks=blocks, mode="fast")

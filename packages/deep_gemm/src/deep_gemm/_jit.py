@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import sys
 import threading
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -17,6 +18,7 @@ from deep_gemm._shared._component import shared_root
 from deep_gemm._shared.jit.backends import choose_backend
 from deep_gemm._shared.jit.config import Config
 from deep_gemm._shared.jit.env import Env, parse_bool
+from deep_gemm._shared.jit.options import AscendCompilerOptions
 from deep_gemm._shared.jit.runtime import Runtime
 from deep_gemm._version import __version__
 
@@ -43,6 +45,8 @@ __all__ = [
 
 ENV_PREFIX = "DG"
 INCLUDE_PREFIXES = ("deep_gemm/", "mad/")
+# The UB that bisheng keeps for stacks of vector functions is free for data (deep_gemm.md 1.15)
+_BISHENG_FLAGS = ("--cce-disable-vf-stack-reserved-ubuf",)
 
 _lock = threading.Lock()
 _runtimes: dict[tuple[str, int], Runtime] = {}
@@ -61,7 +65,11 @@ def _create(backend: str, index: int) -> Runtime:
         include_dirs=(package_root() / "include", shared_root() / "include"),
         include_prefixes=INCLUDE_PREFIXES,
     )
-    return Runtime(config, backend=backend, device=index)
+    runtime = Runtime(config, backend=backend, device=index)
+    if isinstance(defaults := runtime.default_compiler_options, AscendCompilerOptions):
+        extra = (*(defaults.extra_bisheng_flags or ()), *_BISHENG_FLAGS)
+        runtime.default_compiler_options = replace(defaults, extra_bisheng_flags=extra)
+    return runtime
 
 
 def _runtime(backend: str, index: int) -> Runtime:

@@ -19,16 +19,23 @@ if TYPE_CHECKING:
         GmRange,
         SanitizerError,
         SanitizerWarning,
+        Timeline,
         TimingConstant,
         TimingProfile,
         current_options,
         emulator,
         gm_range,
         last_profile,
+        load_timeline,
+        plot_roofline,
+        plot_timeline,
+        print_profile,
         record,
         replay_trace,
         save_trace,
+        timed_launches,
         timing_constants,
+        write_chrome_trace,
     )
     from deep_jit._shared.jit import (
         UNSET,
@@ -112,8 +119,9 @@ __all__ = [
     # Checkers
     "record", "Finding", "SanitizerError", "SanitizerWarning", "gm_range", "GmRange",
     # Modelled time
-    "last_profile", "replay_trace", "save_trace", "timing_constants", "TimingProfile",
-    "TimingConstant",
+    "last_profile", "timed_launches", "replay_trace", "save_trace", "timing_constants",
+    "TimingProfile", "TimingConstant", "Timeline", "load_timeline", "write_chrome_trace",
+    "print_profile", "plot_timeline", "plot_roofline",
     # Errors
     "Error", "ArgumentError", "CacheError", "CompileError", "CompileManyError", "CompileTimeout",
     "ConfigError", "IncludeError", "KernelCountError", "LaunchError", "LaunchOptionError",
@@ -126,7 +134,9 @@ __all__ = [
 _TILELANG = ("tilelang", "TileLangBridge", "TileLangFunction", "TileLangKernel")
 _EMULATOR = (
     "emulator", "current_options", "EmulatorOptions", "CHECKS", "TimingConstant", "TimingProfile",
-    "last_profile", "replay_trace", "save_trace", "timing_constants",
+    "last_profile", "timed_launches", "replay_trace", "save_trace", "timing_constants",
+    "Timeline", "load_timeline", "write_chrome_trace",
+    "print_profile", "plot_timeline", "plot_roofline",
     "record", "Finding", "SanitizerError", "SanitizerWarning", "gm_range", "GmRange",
 )  # fmt: skip
 

@@ -17,6 +17,7 @@ from ._shared.jit.backends.cpu.files import parse_dependencies
 from ._shared.jit.backends.cpu.flags import kernel_compile_flags
 from ._shared.jit.backends.cpu.host_compiler import find_host_compiler
 from ._shared.jit.backends.cpu.isa import choose_isa
+from ._shared.jit.backends.cpu.observed import OBSERVE, observe_flags_of_texts
 from ._shared.jit.backends.cpu.pch import PreludeBuilder, headers_sha256, prelude_text
 from ._shared.jit.backends.cpu.places import Places
 from ._shared.jit.backends.cpu.probes import ProbeCache
@@ -30,6 +31,8 @@ from ._shared.jit.source_pass import RewrittenTree, rewrite_tree
 __all__ = ["ProgramBuilder"]
 
 _KIND = "programs"
+# Part of every key; count it up when the command line below changes
+_FORMAT = "2"
 _BINARY = "program"
 _ROOT = "program.cpp"
 _MANIFEST = "build.json"
@@ -81,6 +84,16 @@ class ProgramBuilder:
             )
         return folder / _BINARY
 
+    def runtime(self) -> Path:
+        """Returns the emulator runtime that programs are linked to; builds it when there is none.
+
+        Raises:
+            ToolchainError: there is no usable host compiler.
+        """
+        compiler = find_host_compiler(self._settings, ProbeCache(self._places.probes))
+        isa = choose_isa(current_options().isa)
+        return EmuRuntimeBuilder(compiler, self._places, self._settings, self._log).path(isa)
+
     def _plan(self, path: Path, defines: Sequence[str], include_dirs: Sequence[Path]) -> _Plan:
         folders = tuple(Path(os.path.abspath(folder)) for folder in include_dirs)
         tree = _rewrite(path, folders)
@@ -92,7 +105,10 @@ class ProgramBuilder:
         options = CpuCompilerOptions.defaults(
             arch=self._settings.npu_arch, debug_info=self._settings.kernel_debug_info
         )
-        flags = kernel_compile_flags(options, isa, source_map=source_map)
+        flags = (
+            *kernel_compile_flags(options, isa, source_map=source_map),
+            *observe_flags_of_texts(tree.files.values(), compiler.family),
+        )
         runtime = EmuRuntimeBuilder(compiler, self._places, self._settings, self._log).path(isa)
         prelude = PreludeBuilder(compiler, self._places, self._settings, self._log).get(flags)
         argv = (
@@ -103,7 +119,14 @@ class ProgramBuilder:
             *(f"-I{folder}" for folder in reversed(shared_include_dirs())),
         )
         parts = [
-            *(compiler.identity, compiler.driver_sha256, headers_sha256(), str(runtime), *argv),
+            *(
+                _FORMAT,
+                compiler.identity,
+                compiler.driver_sha256,
+                headers_sha256(),
+                str(runtime),
+                *argv,
+            ),
             *(f"{name}\n{text}" for name, text in sorted(tree.files.items())),
         ]
         joined = "\0".join(parts).encode("utf-8", "surrogateescape")
@@ -119,23 +142,30 @@ class ProgramBuilder:
             prelude = sources / "prelude.hpp"
             prelude.write_text(prelude_text())
         dependencies = sources / "program.d"
-        done = check_tool(
-            [
-                *plan.argv,
-                f"-ffile-prefix-map={folder}=.",
-                *("-include", prelude),
-                *("-MD", "-MF", dependencies),
-                *("-x", "c++", root),
-                *("-o", folder / _BINARY),
-                *("-pthread", f"-L{plan.runtime.parent}", f"-l:{plan.runtime.name}"),
-                f"-Wl,-rpath,{plan.runtime.parent}",
-            ],
-            cwd=sources,
-            timeout=self._settings.compile_timeout,
-            announce=self._announce,
+        unit = sources / "program.o"
+        compile_only: tuple[str | Path, ...] = (
+            *plan.argv,
+            f"-ffile-prefix-map={sources}=.",
+            *("-include", prelude),
+            *("-MD", "-MF", dependencies),
+            *("-x", "c++", "-c", root, "-o", unit),
         )
-        if done.output.strip():
-            self._log.warning(done.output.rstrip())
+        # NOTE: in two steps, or the compiler links its own sanitizer library to observed programs.
+        link: tuple[str | Path, ...] = (
+            *(word for word in plan.argv if word != OBSERVE),
+            *(unit, "-o", folder / _BINARY),
+            *("-pthread", f"-L{plan.runtime.parent}", f"-l:{plan.runtime.name}"),
+            f"-Wl,-rpath,{plan.runtime.parent}",
+        )
+        for words in (compile_only, link):
+            done = check_tool(
+                list(words),
+                cwd=sources,
+                timeout=self._settings.compile_timeout,
+                announce=self._announce,
+            )
+            if done.output.strip():
+                self._log.warning(done.output.rstrip())
         names = parse_dependencies(dependencies.read_text(errors="surrogateescape"))
         used = [Path(sources, name) for name in names]
         _write_manifest(folder, [name for name in used if _is_foreign(name, folder)])

@@ -14,10 +14,15 @@ from pathlib import Path
 
 from ._kernel_files import run_kernel
 from ._program_build import ProgramBuilder
-from ._shared.emulator.context import automatic_threads, current_options, emulator
+from ._shared.emulator.context import (
+    attach_runtime,
+    automatic_threads,
+    current_options,
+    emulator,
+)
 from ._shared.emulator.options import runtime_option_names
 
-__all__ = ["build_program", "run_kernel", "run_program"]
+__all__ = ["build_program", "load_runtime", "run_kernel", "run_program"]
 
 _OPTIONS_VARIABLE = "ASC_EMU_OPTIONS"
 
@@ -53,6 +58,7 @@ def run_program(
     include_dirs: Sequence[str | os.PathLike[str]] = (),
     options: Mapping[str, object] | None = None,
     report_path: str | os.PathLike[str] | None = None,
+    trace_folder: str | os.PathLike[str] | None = None,
 ) -> int:
     """Builds a program, runs it in the current folder and returns its exit status.
 
@@ -66,6 +72,8 @@ def run_program(
         include_dirs: further folders for its includes.
         options: emulator options (`EmulatorOptions` fields) for this run.
         report_path: file that gets a line of JSON for each launch with findings of the checkers.
+        trace_folder: folder that gets a trace of each launch with `timing` on, in order, for
+            `replay_trace`.
 
     Returns:
         Exit status; 128 + signal number when a signal ended the program.
@@ -77,20 +85,25 @@ def run_program(
         >>> run_program("hello.asc", ["world"])  # doctest: +SKIP
         0
     """
+    places = {"report_path": report_path, "trace_folder": trace_folder}
     with emulator(**dict(options or {})):
         program = build_program(path, defines=defines, include_dirs=include_dirs)
-        environment = {**os.environ, _OPTIONS_VARIABLE: _runtime_options(report_path)}
+        environment = {**os.environ, _OPTIONS_VARIABLE: _runtime_options(places)}
     for stream in (sys.stdout, sys.stderr):
         stream.flush()
     status = subprocess.call([os.fspath(program), *args], env=environment)
     return status if status >= 0 else 128 - status
 
 
-def _runtime_options(report_path: str | os.PathLike[str] | None) -> str:
+def load_runtime() -> None:
+    """Loads the emulator's runtime into this process, for replays of traces that a program left."""
+    attach_runtime(os.fspath(ProgramBuilder().runtime()))
+
+
+def _runtime_options(places: Mapping[str, str | os.PathLike[str] | None]) -> str:
     options = current_options()
     texts = options.to_texts()
     texts["threads"] = str(options.threads or automatic_threads())
     words = [f"{name}={texts[name]}" for name in runtime_option_names()]
-    if report_path is not None:
-        words.append(f"report_path={os.path.abspath(report_path)}")
+    words += [f"{name}={os.path.abspath(path)}" for name, path in places.items() if path]
     return ";".join(words)

@@ -129,6 +129,37 @@ def test_prune_by_age(cli: Cli, filled: Any) -> None:
     assert [entry.exists() for entry in filled.entries] == [False, True, True]
 
 
+@pytest.fixture
+def builds(filled: Any) -> dict[str, Path]:
+    """One used and one old build of each kind; returns the old ones."""
+    old = {}
+    for kind in ("runtime", "pch", "programs"):
+        for name in ("old", "used"):
+            folder = filled.root / kind / name
+            folder.mkdir(parents=True)
+            (folder / "file").write_bytes(b"x" * 100)
+        (filled.root / kind / "building").mkdir()
+        old[kind] = filled.root / kind / "old"
+        os.utime(old[kind], (1.0, 1.0))
+    return old
+
+
+def test_prune_by_age_takes_other_builds_too(cli: Cli, filled: Any, builds: Any) -> None:
+    assert as_json(cli("cache", "prune", "--json"))["programs"] == 0
+    removed = as_json(cli("cache", "prune", "--older-than", "30", "--json"))
+    assert removed["emulator_runtimes"] == removed["precompiled_headers"] == 1
+    assert removed["programs"] == 1
+    assert removed["freed_bytes"] == 300
+    assert not any(folder.exists() for folder in builds.values())
+    assert all((folder.parent / "used" / "file").exists() for folder in builds.values())
+
+
+def test_clear_takes_programs_and_keeps_runtimes(cli: Cli, filled: Any, builds: Any) -> None:
+    assert as_json(cli("cache", "clear", "--tag", "alpha", "--yes", "--json"))["programs"] == 0
+    assert as_json(cli("cache", "clear", "--yes", "--json"))["programs"] == 2
+    assert [folder.exists() for folder in builds.values()] == [True, True, False]
+
+
 def test_prune_by_size_takes_the_least_recently_used(cli: Cli, filled: Any) -> None:
     for age, entry in enumerate(filled.entries):
         os.utime(entry / ".committed", (age * 100.0 + 1, age * 100.0 + 1))

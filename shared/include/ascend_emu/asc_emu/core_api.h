@@ -114,10 +114,12 @@ void* asc_emu_array(int space, const void* site, uint64_t bytes, uint64_t align)
 void* asc_emu_dynamic_ub(void);
 // A loop that polls memory tells so: other cores get to run.
 void asc_emu_spin_hint(void);
-// Not 0 while checkers look on. Only then: an access of a vector function to UB, and a scalar access to GM around
-// the data cache (kind 0 load, told after it; 1 store, 2 read-modify-write, told before it).
+// Not 0 while checkers look on. Only then: an access of a vector function to UB, a store of the lanes of `width`
+// bytes that a mask (a bit per byte, 256) has active, `bytes` each in UB, and a scalar access to GM around the data
+// cache (kind 0 load, told after it; 1 store, 2 read-modify-write, told before it).
 extern uint32_t asc_emu_observing;
 void asc_emu_vector_access(const volatile void* address, uint32_t bytes, int write);
+void asc_emu_vector_lanes(const volatile void* address, const uint64_t* mask, uint32_t width, uint32_t bytes);
 void asc_emu_scalar_access(const volatile void* address, uint32_t bytes, int kind);
 // Ends the kernel with an error of kind "api".
 void asc_emu_fail(const char* message);

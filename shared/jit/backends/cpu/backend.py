@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from ...errors import ConfigError, LaunchError
 from ...key import compat_hash
 from ...log import Log
 from ...options import CompilerOptions, CpuCompilerOptions, LaunchOptions
-from ..base import BuildRequest, BuildResult, KernelInfo, LoadedKernel
+from ..base import BuildRequest, BuildResult, KernelInfo, LoadedKernel, TrackedInclude
 from .build import BINARY_NAME, SOURCE_NAME, KernelBuild
 from .emu_runtime import EmuRuntimeBuilder, runtime_sources_sha256
 from .files import tree_sha256
@@ -24,6 +24,7 @@ from .flags import kernel_compile_flags, kernel_link_flags, split_macros
 from .host_compiler import HostCompiler, find_host_compiler
 from .isa import Isa, choose_isa
 from .load import load_kernel, needed_runtime
+from .observed import observe_flags
 from .pch import Prelude, PreludeBuilder, headers_sha256, prelude_text
 from .places import Places
 from .probes import ProbeCache
@@ -123,6 +124,10 @@ class CpuBackend:
         link = tuple(flag for flag in link if not flag.startswith("-L"))
         return (isa.name,), (*flags, *cpu.host_flags()), (*link, *cpu.host_link_flags())
 
+    def text_flags(self, source: bytes, tracked: Iterable[TrackedInclude]) -> tuple[str, ...]:
+        """Returns what the text adds to the compile flags, with the checkers as they are now."""
+        return observe_flags(source, tracked, self.compiler.family)
+
     def check_options(self, options: CompilerOptions) -> None:
         """Raises ConfigError for options that cannot compile."""
         _cpu_options(options).check()
@@ -135,6 +140,7 @@ class CpuBackend:
             ToolchainError: there is no usable compiler.
         """
         isa, flags = self._flags(_cpu_options(request.options))
+        flags = (*flags, *self.text_flags(request.source.encode(), request.tracked))
         runtime = self._runtime(isa)
         attach_runtime(str(runtime))
         build = KernelBuild(

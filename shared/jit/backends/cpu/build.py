@@ -16,6 +16,7 @@ from ..base import BuildRequest, BuildResult, KernelInfo, ParamInfo, TrackedIncl
 from .files import parse_dependencies
 from .flags import kernel_link_flags, split_macros
 from .host_compiler import HostCompiler
+from .observed import OBSERVE
 from .pch import Prelude, prelude_text
 
 __all__ = ["BINARY_NAME", "SOURCE_NAME", "KernelBuild", "read_kernels"]
@@ -131,27 +132,29 @@ class KernelBuild:
 
     def _compile(self, root: Path, commands: list[tuple[str, ...]]) -> str:
         directory = self.request.directory
-        argv = [
-            *self._argv(root),
-            *("-MD", "-MF", directory / _DEPENDENCIES),
-            *("-o", directory / BINARY_NAME),
-            *kernel_link_flags(self.runtime),
-            *self._options.host_link_flags(),
-        ]
-        done = self.request.run(argv)
-        commands.append(_words(argv))
         binary = directory / BINARY_NAME
+        link = (*kernel_link_flags(self.runtime), *self._options.host_link_flags())
+        argv = [*self._argv(root), *("-MD", "-MF", directory / _DEPENDENCIES)]
+        steps: list[list[str | Path]] = [[*argv, "-o", binary, *link]]
+        if OBSERVE in self.flags:
+            # NOTE: in two steps, or the compiler links its own sanitizer library.
+            unit = root.with_suffix(".o")
+            steps = [[*argv, "-c", "-o", unit], [*self.compiler.argv, unit, "-o", binary, *link]]
+        log = ""
+        for argv in steps:
+            log += self.request.run(argv).output
+            commands.append(_words(argv))
         if not binary.is_file() or binary.stat().st_size == 0:
             raise CompileError(
                 "the host compiler did not produce a valid kernel object: "
                 f"{binary} is missing or empty",
                 returncode=0,
                 command=_words(argv),
-                output=done.output,
+                output=log,
             )
-        if _PCH_REFUSED in done.output:
-            self.log.warn_once("pch", f"the precompiled header was refused:\n{done.output}")
-        return done.output
+        if _PCH_REFUSED in log:
+            self.log.warn_once("pch", f"the precompiled header was refused:\n{log}")
+        return log
 
     def _dump(self, root: Path, commands: list[tuple[str, ...]]) -> None:
         folder = self.request.directory / "asm"

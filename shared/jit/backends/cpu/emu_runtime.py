@@ -22,7 +22,7 @@ from ...errors import ToolchainError
 from ...log import Log
 from ...process import check_tool
 from .files import tree_sha256
-from .flags import RUNTIME_FLAGS
+from .flags import RUNTIME_FLAGS, UNIT_FLAGS
 from .host_compiler import HostCompiler
 from .isa import Isa
 from .places import Places
@@ -30,7 +30,6 @@ from .places import Places
 __all__ = ["EmuRuntimeBuilder", "runtime_sources_sha256"]
 
 _KIND = "runtime"
-_PRELUDE = "asc_emu_prelude.hpp"  # in the build folder
 _MANIFEST = "build.json"
 
 
@@ -109,6 +108,7 @@ class EmuRuntimeBuilder:
             isa.name,
             *isa.flags,
             *RUNTIME_FLAGS,
+            repr(UNIT_FLAGS),
         ]
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:20]
 
@@ -127,30 +127,43 @@ class EmuRuntimeBuilder:
 
     def _build(self, folder: Path, isa: Isa) -> None:
         start = time.monotonic()
-        sources = sorted(self._folder.rglob("*.cpp"))
-        if not sources:
+        units = self._write_units(folder)
+        if not units:
             raise ToolchainError(f"no runtime sources in {self._folder}; reinstall the component")
         self._log.info(
             f"building the emulator runtime for {isa.name}, once for this machine "
-            f"({len(sources)} files, {self._compiler.argv[0]}) ..."
+            f"({self._compiler.argv[0]}) ..."
         )
-        objects = [folder / f"{index}.o" for index in range(len(sources))]
-        prelude = self._compile_prelude(folder, isa)
-        self._compile_all(sources, objects, isa)
+        self._compile_all(units, isa)
+        objects = [unit.with_suffix(".o") for unit in units]
         self._link(objects, folder, isa)
-        for leftover in (*objects, *prelude):
+        for leftover in (*units, *objects):
             leftover.unlink()
         self._write_manifest(folder, isa, time.monotonic() - start)
         self._log.info(f"the emulator runtime is built: {time.monotonic() - start:.1f} s")
 
-    def _compile_all(self, sources: Sequence[Path], objects: Sequence[Path], isa: Isa) -> None:
+    def _write_units(self, folder: Path) -> list[Path]:
+        """Writes one translation unit per source folder, those with most text first.
+
+        The files of a folder share headers and template instances, which take most of the time of
+        compiling each alone; unnamed namespaces of one folder must not repeat a name.
+        """
+        by_folder: dict[Path, list[Path]] = {}
+        for source in sorted(self._folder.rglob("*.cpp")):
+            by_folder.setdefault(source.parent.relative_to(self._folder), []).append(source)
+        units: dict[Path, int] = {}
+        for group, sources in by_folder.items():
+            unit = folder / f"{'_'.join(group.parts) or 'core'}.cpp"
+            unit.write_text("".join(f'#include "{source}"\n' for source in sources))
+            units[unit] = sum(source.stat().st_size for source in sources)
+        return sorted(units, key=lambda unit: -units[unit])
+
+    def _compile_all(self, units: Sequence[Path], isa: Isa) -> None:
         from concurrent.futures import ThreadPoolExecutor
 
-        # NOTE: biggest files first, so that no worker is left alone with a long one at the end.
-        jobs = sorted(zip(sources, objects, strict=True), key=lambda job: -job[0].stat().st_size)
-        workers = min(len(jobs), _num_cpus())
+        workers = min(len(units), _num_cpus())
         with ThreadPoolExecutor(workers, thread_name_prefix="asc-emu-build") as pool:
-            futures = [pool.submit(self._compile, source, target, isa) for source, target in jobs]
+            futures = [pool.submit(self._compile, unit, isa) for unit in units]
             try:
                 for future in futures:
                     future.result()
@@ -158,21 +171,9 @@ class EmuRuntimeBuilder:
                 pool.shutdown(wait=False, cancel_futures=True)
                 raise
 
-    def _compile_prelude(self, folder: Path, isa: Isa) -> tuple[Path, ...]:
-        """Precompiles the headers that most files share, if there is such a list: saves time."""
-        header = folder / _PRELUDE
-        if not (self._folder / "prelude.hpp").is_file():
-            header.write_text("")
-            return (header,)
-        header.write_text(f'#include "{self._folder / "prelude.hpp"}"\n')
-        suffix = ".pch" if self._compiler.family == "clang" else ".gch"
-        compiled = folder / (_PRELUDE + suffix)
-        self._run([*self._argv(isa), "-x", "c++-header", header, "-o", compiled])
-        return header, compiled
-
-    def _compile(self, source: Path, target: Path, isa: Isa) -> None:
-        prelude = ("-include", target.with_name(_PRELUDE))
-        self._run([*self._argv(isa), *prelude, "-c", source, "-o", target])
+    def _compile(self, unit: Path, isa: Isa) -> None:
+        flags = UNIT_FLAGS.get(unit.stem, ())
+        self._run([*self._argv(isa), *flags, "-c", unit, "-o", unit.with_suffix(".o")])
 
     def _argv(self, isa: Isa) -> list[str | Path]:
         includes = [f"-I{path}" for path in (self._folder, *include_dirs())]

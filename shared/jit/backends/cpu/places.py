@@ -6,6 +6,7 @@ root that cannot be written is replaced by a private folder of this user below `
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import stat
@@ -66,6 +67,9 @@ class Places:
         for root in (*self._roots, *self._existing_substitute()):
             folder = (root / kind / name).absolute()
             if folder.is_dir() and self._trusted(folder):
+                # NOTE: the time of the last use, for `deep-jit cache prune`
+                with contextlib.suppress(OSError):
+                    os.utime(folder)
                 return folder
         return None
 

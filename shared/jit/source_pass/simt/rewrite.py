@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass
 
 from ..functions import FunctionHead, function_heads
@@ -14,6 +15,7 @@ from .statements import Unsupported
 __all__ = ["LaneFunctions", "rewrite_lanes"]
 
 _MARK = "__simt_vf__"
+_BOUND = re.compile(r"\b__launch_bounds__\s*\(([^(),]+)[,)]")
 _PARAMETER = re.compile(r"([A-Za-z_]\w*)\s*$")
 
 
@@ -41,24 +43,50 @@ def rewrite_lanes(text: str, path: str) -> LaneFunctions:
     added: list[str] = []
     converted: list[str] = []
     kept: dict[str, str] = {}
-    for head in function_heads(source, _MARK):
-        opening = skip_blanks(source.code, head.end + 1)
-        if source.code[opening : opening + 1] != "{":
-            continue
+    bounds = 0
+    heads = [head for head in function_heads(source, _MARK) if _opening(source, head) >= 0]
+    names = Counter(head.name for head in heads)
+    for head in heads:
+        opening = _opening(source, head)
+        if names[head.name] == 1:
+            bounds += _declare_bound(source, head, opening, edits)
         try:
             added.append(_convert(source, head, opening, edits))
             converted.append(head.name)
         except Unsupported as reason:
             kept[head.name] = str(reason)
-    if not added:
+    if not added and not bounds:
         return LaneFunctions(text, (), kept)
     return LaneFunctions(
         "\n".join([edits.apply(text).rstrip("\n"), *added, ""]), tuple(converted), kept
     )
 
 
+def _opening(source: Source, head: FunctionHead) -> int:
+    """Returns the `{` of a definition, or -1 for a declaration."""
+    opening = skip_blanks(source.code, head.end + 1)
+    return opening if source.code[opening : opening + 1] == "{" else -1
+
+
+def _is_global(source: Source, head: FunctionHead) -> bool:
+    return next(iter(source.scopes.chain(head.position)), None) is None
+
+
+def _declare_bound(source: Source, head: FunctionHead, opening: int, edits: Edits) -> int:
+    """Tells calls of a function what its `__launch_bounds__` allows; returns how many it has."""
+    bound = _BOUND.search(head.qualifiers)
+    if bound is None or "template" in head.qualifiers or not _is_global(source, head):
+        return 0
+    edits.insert(
+        source.closing(opening) + 1,
+        f" template <> struct asc_emu::SimtBound<&{head.name}> {{ "
+        f"static constexpr uint32_t kMostThreads = {bound.group(1)}; }};",
+    )
+    return 1
+
+
 def _convert(source: Source, head: FunctionHead, opening: int, edits: Edits) -> str:
-    if source.scopes.kind(head.position) != "file":
+    if not _is_global(source, head):
         raise Unsupported("not at file scope")
     if "template" in head.qualifiers:
         raise Unsupported("a template")

@@ -17,11 +17,6 @@ std::vector<std::unique_ptr<BlockState>>& pool() {
     return *states;
 }
 
-template <class Insn>
-const Insn& as(const Command& c) {
-    return *reinterpret_cast<const Insn*>(c.params);
-}
-
 bool is_sync(uint16_t op) { return op <= static_cast<uint16_t>(Op::CounterWait); }
 
 bool pipe_exists(const Core& core, Pipe pipe) {
@@ -35,8 +30,8 @@ bool pipe_exists(const Core& core, Pipe pipe) {
 // unit_flag of mmad and Fixpipe, 0 for others.
 uint8_t unit_flag_of(const Command& c) {
     switch (static_cast<Op>(c.op)) {
-        case Op::Mmad: return as<Mmad>(c).unit_flag;
-        case Op::CopyL0cToGm: case Op::CopyL0cToUb: case Op::CopyL0cToL1: return as<Fixpipe>(c).unit_flag;
+        case Op::Mmad: return c.as<Mmad>().unit_flag;
+        case Op::CopyL0cToGm: case Op::CopyL0cToUb: case Op::CopyL0cToL1: return c.as<Fixpipe>().unit_flag;
         default: return 0;
     }
 }
@@ -52,7 +47,7 @@ bool covered_by_write(const AccessList& list, const Access& read) {
 void pass_unit_flags(SyncState& sync, const Command& c, const Agent& agent) {
     if (unit_flag_of(c) != kUnitFlagUpdate) return;
     if (static_cast<Op>(c.op) == Op::Mmad) {
-        const Mmad& i = as<Mmad>(c);
+        const Mmad& i = c.as<Mmad>();
         if (i.m == 0 || i.k == 0 || i.n == 0) return;
         unit_region(i).all([&](uint32_t f) {
             sync.unit(f).raised = agent.now;
@@ -61,7 +56,7 @@ void pass_unit_flags(SyncState& sync, const Command& c, const Agent& agent) {
         });
         return;
     }
-    const Fixpipe& i = as<Fixpipe>(c);
+    const Fixpipe& i = c.as<Fixpipe>();
     if (empty(i)) return;
     for (uint32_t q = 0; q < matrices(i); ++q)
         unit_region(i, q).all([&](uint32_t f) {
@@ -182,8 +177,8 @@ bool Checker::permits(const Core& core, const Command& c, const OpInfo& info, co
 void Checker::on_issue(const Core& core, const Command& c, const OpInfo&, const AccessList&) {
     if (has(kSynccheck) && is_sync(c.op)) {
         if (!pipe_exists(core, c.pipe)) report_missing_pipe(core, c, c.pipe, launch_.reporter);
-        else if (static_cast<Op>(c.op) == Op::SetFlag && !pipe_exists(core, as<SetFlag>(c).destination))
-            report_missing_pipe(core, c, as<SetFlag>(c).destination, launch_.reporter);
+        else if (static_cast<Op>(c.op) == Op::SetFlag && !pipe_exists(core, c.as<SetFlag>().destination))
+            report_missing_pipe(core, c, c.as<SetFlag>().destination, launch_.reporter);
     }
     if (c.pipe != Pipe::S && c.pipe != Pipe::all) state_of(core).sync.issued(core, c.pipe);
 }

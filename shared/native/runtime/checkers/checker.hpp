@@ -33,6 +33,9 @@ public:
     void on_execute(const Core&, const Command&, const OpInfo&) override;
     void on_vector_access(const Core&, uint32_t offset, uint32_t bytes, bool write, const void* site) override;
     void on_scalar_access(const Core&, ScalarAccess, uint64_t address, uint32_t bytes, const void* site) override;
+    void on_thread_access(const Core&, uint32_t offset, uint32_t bytes, const ThreadAccess& access) override;
+    void on_divergent_barrier(const Core&, const void* first, const void* second, uint32_t waiting,
+                              uint32_t total) override;
     void on_wrong_core(const Core&, const OpInfo&, const void* site) override;
     void on_block_end(Block& block) override;
     void on_deadlock(const std::vector<Block*>& blocks) override;

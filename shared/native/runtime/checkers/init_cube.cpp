@@ -85,7 +85,7 @@ void define_result(DefinedMemory& memory, const Mmad& i) {
 }  // namespace
 
 void multiply_marks(DefinedMemory& memory, const Core&, const Command& c) {
-    const Mmad& i = *reinterpret_cast<const Mmad*>(c.params);
+    const Mmad& i = c.as<Mmad>();
     if (i.m == 0 || i.k == 0 || i.n == 0) return;
     const Lines rows = lines_of(memory, {Region::l0a, Region::l0a_mx, i.a, i.m, padded_m(i)}, i);
     const Lines columns = lines_of(memory, {Region::l0b, Region::l0b_mx, i.b, i.n, padded_n(i)}, i);
@@ -193,11 +193,11 @@ void drain_part(DefinedMemory& memory, const Fixpipe& i, const FixpipePart& part
 
 DrainResult drain_marks(DefinedMemory& memory, const Core&, const Command& c) {
     DrainResult result;
-    const Fixpipe& i = *reinterpret_cast<const Fixpipe*>(c.params);
+    const Fixpipe& i = c.as<Fixpipe>();
     if (empty(i)) return result;
     switch (static_cast<Op>(c.op)) {
         case Op::CopyL0cToUb: {
-            const UbParts parts = ub_parts(*reinterpret_cast<const CopyL0cToUb*>(c.params));
+            const UbParts parts = ub_parts(c.as<CopyL0cToUb>());
             for (uint32_t p = 0; p < parts.count; ++p) {
                 const Region ub = parts.part[p].core == CoreSlot::aiv1 ? Region::ub1 : Region::ub0;
                 drain_part(memory, i, parts.part[p], {ub, true}, result);

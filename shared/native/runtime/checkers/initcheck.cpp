@@ -1,6 +1,7 @@
 // Movement of marks, and the reports where undefined values reach GM.
 #include "checkers/initcheck.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 #include "asc_emu/insn/gm_to_l1.hpp"
@@ -12,11 +13,6 @@
 
 namespace asc_emu {
 namespace {
-
-template <class Insn>
-const Insn& as(const Command& c) {
-    return *reinterpret_cast<const Insn*>(c.params);
-}
 
 // Copies round bursts up to 32 bytes; without a fill value, what they write behind the data is not defined.
 void undefine_tails(DefinedMemory& memory, Region region, const Bursts& i) {
@@ -120,12 +116,34 @@ void InitCheck::move(const Core& core, const Command& c, const OpInfo& info, con
 void InitCheck::load_from_gm(const Core& core, const Command& c, const AccessList& list) {
     define_writes(core, list);
     switch (static_cast<Op>(c.op)) {
-        case Op::CopyGmToL1Burst: return undefine_tails(memory_, Region::l1, as<CopyGmToL1Burst>(c));
+        case Op::CopyGmToL1Burst: return undefine_tails(memory_, Region::l1, c.as<CopyGmToL1Burst>());
         case Op::CopyGmToUb:
             return undefine_tails(memory_, core.slot == CoreSlot::aiv1 ? Region::ub1 : Region::ub0,
-                                  as<CopyGmToUb>(c));
+                                  c.as<CopyGmToUb>());
         default: return;
     }
+}
+
+// NOTE: plain stores of the scalar unit and of SIMT threads are not seen, but they change the poison. A byte they
+// store may equal it, a whole 32-byte block hardly.
+bool InitCheck::changed(const uint8_t* ub, uint64_t offset) const {
+    if (!poisoned_ || ub[offset] != poison_) return true;
+    const uint8_t* const block = ub + offset / 32 * 32;
+    return std::any_of(block, block + 32, [&](uint8_t byte) { return byte != poison_; });
+}
+
+bool InitCheck::undefined(uint8_t mark, const uint8_t* ub, uint64_t offset) const {
+    return mark != kDefined && !(mark == kUnwritten && changed(ub, offset));
+}
+
+bool InitCheck::written_ub(const Core& core, uint64_t low, uint64_t high) {
+    const Region region = core.slot == CoreSlot::aiv1 ? Region::ub1 : Region::ub0;
+    if (memory_.defined(region, low, high)) return true;
+    const uint8_t* marks = memory_.at(region, 0);
+    const auto* data = reinterpret_cast<const uint8_t*>(core.at(Space::ub, 0));
+    for (uint64_t at = low; at < high; ++at)
+        if (marks[at] == kUnwritten && undefined(marks[at], data, at)) return false;
+    return true;
 }
 
 void InitCheck::store_ub(const Core& core, const Command& c, const AccessList& list, Reporter& reporter) {
@@ -139,10 +157,7 @@ void InitCheck::store_ub(const Core& core, const Command& c, const AccessList& l
             const uint8_t* marks = memory_.at(region, 0);
             const auto* data = reinterpret_cast<const uint8_t*>(core.at(a.space, 0));
             for (uint64_t at = low; at < high; ++at) {
-                // NOTE: plain stores of the scalar unit are not seen, but they change the poison.
-                const bool changed = !poisoned_ || data[at] != poison_;
-                if (marks[at] == kDefined || (marks[at] == kUnwritten && changed)) continue;
-                if (bad++ == 0) where = at;
+                if (undefined(marks[at], data, at) && bad++ == 0) where = at;
             }
         });
         if (bad == 0) continue;

@@ -19,6 +19,8 @@ public:
     void run(const Core& core, const Command& c, const OpInfo& info, const AccessList& list, Reporter& reporter);
     // A vector function's own store.
     void vector_store(const Core& core, uint64_t low, uint64_t high);
+    // Whether all bytes of a piece of the core's UB were written since the block's start.
+    bool written_ub(const Core& core, uint64_t low, uint64_t high);
 
 private:
     void move(const Core& core, const Command& c, const OpInfo& info, const AccessList& list);
@@ -27,7 +29,9 @@ private:
     void multiply(const Core& core, const Command& c);
     void drain(const Core& core, const Command& c, const AccessList& list, Reporter& reporter);
     void store_ub(const Core& core, const Command& c, const AccessList& list, Reporter& reporter);
+    bool changed(const uint8_t* ub, uint64_t offset) const;
     bool sources_defined(const Core& core, const AccessList& list);
+    bool undefined(uint8_t mark, const uint8_t* ub, uint64_t offset) const;
 
     DefinedMemory memory_;
     uint8_t poison_ = kUbPoison;

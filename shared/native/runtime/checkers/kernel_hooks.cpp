@@ -18,6 +18,23 @@ ASC_EMU_API void asc_emu_vector_access(const volatile void* address, uint32_t by
                                  __builtin_return_address(0));
 }
 
+ASC_EMU_API void asc_emu_vector_lanes(const volatile void* address, const uint64_t* mask, uint32_t width,
+                                      uint32_t bytes) {
+    using namespace asc_emu;
+    if (!g_observer) return;
+    constexpr uint32_t kVectorBytes = 256;
+    const auto active = [&](uint32_t lane) { return mask[lane * width / 64] >> (lane * width % 64) & 1; };
+    const uint32_t offset = offset_of(address), lanes = kVectorBytes / width;
+    for (uint32_t first = 0; first < lanes;) {
+        uint32_t end = first;
+        while (end < lanes && active(end)) ++end;
+        if (end > first)
+            g_observer->on_vector_access(current_core(), offset + first * bytes, (end - first) * bytes, true,
+                                         __builtin_return_address(0));
+        first = end + 1;
+    }
+}
+
 ASC_EMU_API void asc_emu_scalar_access(const volatile void* address, uint32_t bytes, int kind) {
     using namespace asc_emu;
     if (!g_observer) return;

@@ -8,11 +8,6 @@
 namespace asc_emu {
 namespace {
 
-template <class Insn>
-const Insn& as(const Command& c) {
-    return *reinterpret_cast<const Insn*>(c.params);
-}
-
 Finding raised_twice(const Core& core, const Command& c, const SetFlag& i, const FlagState& flag, bool is_set) {
     Finding f;
     f.checker = "synccheck";
@@ -30,7 +25,7 @@ Finding raised_twice(const Core& core, const Command& c, const SetFlag& i, const
 }  // namespace
 
 void Checker::set_flag(BlockState& s, const Core& core, const Command& c, Agent& agent) {
-    const SetFlag& i = as<SetFlag>(c);
+    const SetFlag& i = c.as<SetFlag>();
     FlagState& flag = s.sync.flag(core, i.source, i.destination, i.id);
     if (has(kSynccheck)) {
         const bool is_set = core.flags[static_cast<size_t>(i.source)][static_cast<size_t>(i.destination)] >> i.id & 1;
@@ -47,7 +42,7 @@ void Checker::run_sync(BlockState& s, const Core& core, const Command& c, Agent&
     switch (static_cast<Op>(c.op)) {
         case Op::SetFlag: return set_flag(s, core, c, agent);
         case Op::WaitFlag: {
-            const WaitFlag& i = as<WaitFlag>(c);
+            const WaitFlag& i = c.as<WaitFlag>();
             FlagState& flag = s.sync.flag(core, i.source, i.destination, i.id);
             s.sync.acquire(core, i.destination, flag.raised.clock);
             flag.last_wait = agent.now;
@@ -55,7 +50,7 @@ void Checker::run_sync(BlockState& s, const Core& core, const Command& c, Agent&
             return;
         }
         case Op::PipeBarrier: {
-            const Pipe pipe = as<PipeBarrier>(c).pipe;
+            const Pipe pipe = c.as<PipeBarrier>().pipe;
             if (pipe != Pipe::all) {
                 agent.clock.time[agent_of(core.slot, pipe)] = agent.now;
                 return;
@@ -65,7 +60,7 @@ void Checker::run_sync(BlockState& s, const Core& core, const Command& c, Agent&
             return;
         }
         case Op::Lock: {
-            const Lock& i = as<Lock>(c);
+            const Lock& i = c.as<Lock>();
             s.locks.site[static_cast<size_t>(core.slot)][i.id] = c.site;
             if (i.non_blocking) return;
             for (size_t p = 0; p < kNumPipes; ++p)
@@ -74,7 +69,7 @@ void Checker::run_sync(BlockState& s, const Core& core, const Command& c, Agent&
             return;
         }
         case Op::Unlock: {
-            const Unlock& i = as<Unlock>(c);
+            const Unlock& i = c.as<Unlock>();
             const uint8_t id = agent_of(core.slot, i.pipe);
             s.sync.unlocked(core, i.id, i.pipe) = {s.sync.complete(id), c.site, id};
             return;
@@ -90,12 +85,12 @@ void Checker::arrive(BlockState& s, const Core& core, const Command& c) {
     const Signal signal{s.sync.complete(agent), c.site, agent};
     const std::lock_guard lock(mutex_);
     if (static_cast<Op>(c.op) == Op::IntraArrive) {
-        const uint32_t id = as<IntraArrive>(c).id;
+        const uint32_t id = c.as<IntraArrive>().id;
         if (!core.is_aic()) s.sync.counter(CoreSlot::aic, core.sub_block() * 16 + id).push_back(signal);
         else s.sync.counter(id < 16 ? CoreSlot::aiv0 : CoreSlot::aiv1, id % 16).push_back(signal);
         return;
     }
-    const CrossArrive& i = as<CrossArrive>(c);
+    const CrossArrive& i = c.as<CrossArrive>();
     if (i.mode == 0) return arrive_all(core, i.id, signal);
     const uint32_t vector_cores = core.block->num_aiv;
     if (core.is_aic()) {
@@ -135,7 +130,7 @@ void Checker::wait_counter(BlockState& s, const Core& core, const Command& c) {
     Signal signal;
     {
         const std::lock_guard lock(mutex_);
-        auto& signals = s.sync.counter(core.slot, as<CounterWait>(c).id);
+        auto& signals = s.sync.counter(core.slot, c.as<CounterWait>().id);
         if (signals.empty()) return;
         signal = signals.front();
         signals.pop_front();

@@ -52,11 +52,11 @@ const uint8_t* scales(const Core& core, Space space, uint32_t operand) {
 }  // namespace
 
 // Where an operand of so many rows lies, and the bytes from one 32-byte column of K to the next.
-struct Place {
+struct OperandPlace {
     const void* data;
     uint64_t pitch;
 };
-static Place place_of(Core& core, const Mmad& i, bool l0b) {
+static OperandPlace place_of(Core& core, const Mmad& i, bool l0b) {
     const uint64_t rows = l0b ? padded_n(i) : padded_m(i), offset = (l0b ? i.b : i.a) & kOffsetMask;
     const bool row_of_k = i.gemv && i.m == 1 && !l0b;
     const uint64_t column = row_of_k ? 32 : rows * 32;
@@ -68,7 +68,7 @@ static Place place_of(Core& core, const Mmad& i, bool l0b) {
 static void execute(Core& core, const Mmad& i) {
     if (empty(i)) return;
     numerics::MmadProblem p;
-    const Place a = place_of(core, i, false), b = place_of(core, i, true);
+    const OperandPlace a = place_of(core, i, false), b = place_of(core, i, true);
     p.a = a.data;
     p.b = b.data;
     p.a_pitch = a.pitch;

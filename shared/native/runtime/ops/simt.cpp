@@ -21,6 +21,13 @@ static void validate(const Core& core, const SimtFunction& i) {
     if (n < 1 || n > kMaxSimtThreads)
         fail(core, "a SIMT function was called with (%u, %u, %u) threads; a block has 1 to %u of them", i.threads.x,
              i.threads.y, i.threads.z, kMaxSimtThreads);
+    if (i.most_threads && n > i.most_threads)
+        fail(core, "a SIMT function was called with %llu threads; its __launch_bounds__ allows %u: raise the bound or "
+             "call it with fewer", static_cast<unsigned long long>(n), i.most_threads);
+    const uint32_t arrays = core.array_top[static_cast<size_t>(Space::ub)];
+    if (arrays > kMaxSimtUbBytes)
+        fail(core, "a SIMT function was called with %u bytes of arrays in UB; beside its data cache there is room for "
+             "%u: declare smaller ones", arrays, kMaxSimtUbBytes);
 }
 
 // NOTE: threads run on the scheduler's side only: the scalar unit's own fiber must be free to go on.

@@ -1,8 +1,10 @@
 #include "simt/block.hpp"
 
+#include <atomic>
 #include <cstdlib>
 
 #include "launch.hpp"
+#include "observer.hpp"
 #include "op_table.hpp"
 #include "pipes.hpp"
 
@@ -16,6 +18,11 @@ thread_local std::vector<Fiber*>* tl_fibers = nullptr;
 constexpr uint8_t kHintsPerTurn = 16;
 // Rounds without progress until a warp operation goes on without the lanes that still poll.
 constexpr uint32_t kPatience = 256;
+
+uint64_t next_epoch() {
+    static std::atomic<uint64_t> count{0};
+    return ++count;
+}
 
 Fiber* take_fiber() {
     if (!tl_fibers) tl_fibers = new std::vector<Fiber*>;
@@ -37,6 +44,7 @@ bool simt_poll() {
 
 SimtBlock::SimtBlock(Core& core, const SimtFunction& function) : core_(core), function_(function) {
     const dim3 n = function.threads;
+    epoch_ = next_epoch();
     if (!function.lanes) {
         threads_.resize(static_cast<size_t>(n.x) * n.y * n.z);
         size_t i = 0;
@@ -208,10 +216,26 @@ void SimtBlock::finish(uint32_t index) {
 
 bool SimtBlock::release_barrier() {
     if (at_barrier_ == 0 || at_barrier_ != live_) return false;
+    if (g_observer) tell_divergence();
+    epoch_ = next_epoch();
     for (SimtThread& t : threads_)
         if (t.state == ThreadState::at_barrier) t.state = ThreadState::ready;
     at_barrier_ = 0;
     return true;
+}
+
+void SimtBlock::tell_divergence() const {
+    const SimtThread* first = nullptr;
+    for (const SimtThread& t : threads_) {
+        if (t.state != ThreadState::at_barrier) continue;
+        if (!first) first = &t;
+        if (t.site != first->site)
+            return g_observer->on_divergent_barrier(core_, first->caller, t.caller, at_barrier_,
+                                                    static_cast<uint32_t>(threads_.size()));
+    }
+    if (live_ != threads_.size())
+        g_observer->on_divergent_barrier(core_, first->caller, nullptr, at_barrier_,
+                                         static_cast<uint32_t>(threads_.size()));
 }
 
 // Carries out the warp operation that lanes wait for, once no lane can join any more; `partial`: without those
@@ -265,8 +289,9 @@ uint64_t SimtBlock::exchange(const void* site, uint64_t value, int32_t parameter
     return thread.value;
 }
 
-void SimtBlock::barrier(const void* site) {
+void SimtBlock::barrier(const void* site, const void* caller) {
     threads_[current_].site = site;
+    threads_[current_].caller = caller;
     ++at_barrier_;
     leave(ThreadState::at_barrier);
 }
@@ -306,7 +331,7 @@ ASC_EMU_API uint64_t asc_emu_simt_exchange(const void* site, uint64_t value, int
 }
 ASC_EMU_API void asc_emu_simt_barrier(const void* site) {
     running_or_fail("asc_syncthreads() was called outside a SIMT function; start it by asc_vf_call<f>(dim3, ...)")
-        .barrier(site);
+        .barrier(site, __builtin_return_address(0));
 }
 ASC_EMU_API uint32_t asc_emu_simt_lane(void) {
     return running_or_fail("laneid() was called outside a SIMT function").lane();

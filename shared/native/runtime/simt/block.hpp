@@ -17,6 +17,8 @@ namespace asc_emu {
 
 constexpr uint32_t kWarpLanes = 32;
 constexpr uint32_t kMaxSimtThreads = 2048;
+// UB without 8 KiB of reserves and the smallest data cache of SIMT functions (ascend_c_vector.md section 1.3).
+constexpr uint32_t kMaxSimtUbBytes = (256 - 8 - 32) * 1024;
 
 enum class ThreadState : uint8_t { waiting_to_start, ready, at_warp_operation, at_barrier, polling, done };
 
@@ -26,6 +28,7 @@ struct SimtThread {
     int32_t parameter = 0;
     uint64_t value = 0;             // brought to a warp operation, then its result
     const void* site = nullptr;
+    const void* caller = nullptr;   // of a barrier: its return address
     void (*combine)(asc_emu_warp*) = nullptr;
     uint3 index{};
     ThreadStack stack;              // while it waits
@@ -44,8 +47,11 @@ public:
 
     // For the running thread.
     uint64_t exchange(const void* site, uint64_t value, int32_t parameter, void (*combine)(asc_emu_warp*));
-    void barrier(const void* site);
+    void barrier(const void* site, const void* caller);
     void poll();
+    uint32_t warp() const { return current_ / kWarpLanes; }
+    // Counts functions and barriers of the process.
+    uint64_t epoch() const { return epoch_; }
     uint32_t lane() const { return current_ % kWarpLanes; }
     uint32_t live_lanes() const;
 
@@ -59,6 +65,7 @@ private:
     void leave(ThreadState state);
     void finish(uint32_t index);
     bool release_barrier();
+    void tell_divergence() const;
     bool carry_out(uint32_t first, bool partial);
 
     Core& core_;
@@ -69,6 +76,7 @@ private:
     uint32_t next_ = 0, end_ = 0;   // threads that a runner starts now
     uint32_t idle_rounds_ = 0;
     bool progress_ = false;
+    uint64_t epoch_ = 0;
     void* hub_ = nullptr;           // stack pointer of run_all while a thread runs
     ThreadStack runner_;            // the stack threads are started on
     std::vector<ThreadStack> spare_;  // runners of this function that are not in use

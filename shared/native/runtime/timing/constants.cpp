@@ -1,7 +1,6 @@
 // Access to the table of constants by name.
 #include "timing/constants.hpp"
 
-#include <cstdio>
 #include <cstdlib>
 
 #include "launch.hpp"
@@ -22,12 +21,6 @@ constexpr Entry kEntries[] = {
 #include "timing/constants.inc"
 #undef ASC_EMU_CONSTANT
 };
-
-std::string number(double value) {
-    char text[32];
-    std::snprintf(text, sizeof(text), "%.12g", value);
-    return text;
-}
 
 std::string apply_one(Constants& constants, const std::string& item) {
     const size_t equal = item.find('=');
@@ -69,7 +62,7 @@ std::string constants_json() {
     std::string out = "[";
     for (const Entry& e : kEntries)
         out += (out.size() > 1 ? ", " : "") + std::string("{\"name\": ") + json_quote(e.name) +
-               ", \"value\": " + number(defaults.*(e.field)) + ", \"unit\": " + json_quote(e.unit) +
+               ", \"value\": " + json_number(defaults.*(e.field)) + ", \"unit\": " + json_quote(e.unit) +
                ", \"source\": " + json_quote(e.source) + ", \"meaning\": " + json_quote(e.meaning) + "}";
     return out + "]";
 }

@@ -7,8 +7,6 @@
 
 namespace asc_emu::timing {
 
-constexpr uint8_t kFirstBypass = 4;   // NOTALLOC_KEEP; stores: NOTALLOC_CLEAN
-
 L2Cache::L2Cache(const Constants& k)
     : line_bytes_(static_cast<uint32_t>(std::clamp(k.l2_line_bytes, 32.0, 65536.0))),
       sector_bytes_(static_cast<uint32_t>(std::clamp(k.l2_sector_bytes, line_bytes_ / 32.0, line_bytes_ * 1.0))),

@@ -11,6 +11,8 @@
 
 namespace asc_emu::timing {
 
+constexpr uint8_t kFirstBypass = 4;   // l2_hint NOTALLOC_KEEP; stores: NOTALLOC_CLEAN
+
 class L2Cache {
 public:
     explicit L2Cache(const Constants& constants);

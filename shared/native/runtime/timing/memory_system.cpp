@@ -9,7 +9,6 @@ namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
 constexpr double kDone = 1e-6;           // cycles
-constexpr uint8_t kFirstBypass = 4;
 
 double l2_time(const Constants& k, double bytes, double segment) {
     return bytes / k.per_cycle(k.l2_gbps) * (segment + k.l2_segment_bytes) / segment;

@@ -1,26 +1,19 @@
 // Profiles as JSON, for Python.
 #include "timing/profile.hpp"
 
-#include <cstdio>
-
 #include "launch.hpp"
 
 namespace asc_emu::timing {
 namespace {
 
-std::string number(double value) {
-    char text[40];
-    std::snprintf(text, sizeof(text), "%.10g", value);
-    return text;
-}
 std::string field(const char* name, double value) {
-    return std::string(", \"") + name + "\": " + number(value);
+    return std::string(", \"") + name + "\": " + json_number(value);
 }
 
 std::string pipes(const double (&values)[kNumPipes]) {
     std::string out = "{";
     for (size_t p = 0; p < kNumPipes; ++p)
-        out += (p ? ", " : "") + json_quote(pipe_name(static_cast<Pipe>(p))) + ": " + number(values[p]);
+        out += (p ? ", " : "") + json_quote(pipe_name(static_cast<Pipe>(p))) + ": " + json_number(values[p]);
     return out + "}";
 }
 

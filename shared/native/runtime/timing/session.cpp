@@ -1,6 +1,7 @@
 // Hook into a launch, and the C interface for hosts (core_api.h).
 #include "timing/session.hpp"
 
+#include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <cstring>
@@ -27,6 +28,15 @@ Last& last() {
 
 uint64_t now_ns() {
     return static_cast<uint64_t>(std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1));
+}
+
+// A file for each launch, in order (option trace_folder).
+void keep_trace(const LaunchTrace& trace, const std::string& folder) {
+    static std::atomic<uint32_t> count{0};
+    char name[32];
+    std::snprintf(name, sizeof(name), "/%06u.trace", count++);
+    const std::string problem = save_trace(trace, (folder + name).c_str());
+    if (!problem.empty()) std::fprintf(stderr, "asc_emu: %s\n", problem.c_str());
 }
 
 std::shared_ptr<const LaunchTrace> last_trace() {
@@ -85,6 +95,7 @@ TimingScope::~TimingScope() {
     const bool replay = launch_.options.timing == Timing::replay;
     const std::string profile =
         Engine(*trace, Constants{}, replay ? MemoryMode::shared : MemoryMode::lone, nullptr).run().json();
+    if (!launch_.options.trace_folder.empty()) keep_trace(*trace, launch_.options.trace_folder);
     std::lock_guard lock(last().mutex);
     last().trace = std::move(trace);
     last().profile = profile;

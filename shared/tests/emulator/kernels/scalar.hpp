@@ -26,6 +26,7 @@ void dev(__gm__ uint8_t* from, __gm__ uint8_t* to) {
 
 inline void bits(__gm__ const int64_t* x, __gm__ int64_t* y) {
     const auto u = static_cast<uint64_t>(x[0]);
+    asc_nop();
     y[0] = asc_ffs(u);
     y[1] = asc_ffz(u);
     y[2] = asc_popc(u);

@@ -11,6 +11,7 @@ from .._shared.jit.errors import Error
 from .._version import __version__
 from .cache import cache
 from .doctor import run_doctor
+from .replay import replay
 from .run import run
 from .warm import warm
 
@@ -49,3 +50,4 @@ def doctor(ctx: click.Context) -> None:
 app.add_command(warm)
 app.add_command(cache)
 app.add_command(run)
+app.add_command(replay)

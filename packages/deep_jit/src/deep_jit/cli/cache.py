@@ -13,7 +13,7 @@ import click
 
 from .._shared.jit.env import parse_size
 from .._shared.jit.errors import ConfigError
-from .._shared.jit.janitor import discard, evict, sweep, tree_size
+from .._shared.jit.janitor import BUILDS, discard, evict, list_builds, sweep, tree_size
 from .cache_view import EntryView, differences, find_entry, list_entries, nearest, roots_of
 from .tables import age_text, print_table, size_text
 
@@ -56,7 +56,7 @@ def stats(prefix: str, as_json: bool) -> None:
 
 def _root_summary(root: Path) -> dict[str, int]:
     entries = list_entries([root])
-    sides = {name: root / name for name in ("tmp", "trash", "runtime", "pch", "programs")}
+    sides = {name: root / name for name in ("tmp", "trash", *BUILDS)}
     return {
         "entries": len(entries),
         "entry_bytes": sum(entry.item.size for entry in entries),
@@ -150,11 +150,16 @@ def verify(ctx: click.Context, prefix: str, as_json: bool, fix: bool) -> None:
 @cache.command()
 @_common
 @click.option("--max-size", help="Then remove the least recently used down to this: 500M, 2G.")
-@click.option("--older-than", type=float, help="Remove entries not used for this many days.")
+@click.option(
+    "--older-than",
+    type=float,
+    help="Remove entries, programs, emulator runtimes and headers not used for this many days.",
+)
 def prune(prefix: str, as_json: bool, max_size: str | None, older_than: float | None) -> None:
     """Remove what dead builds left behind, and old entries if asked for."""
     limit = None if max_size is None else parse_size("--max-size", max_size)
-    total = {"interrupted_builds": 0, "trash": 0, "entries": 0, "freed_bytes": 0}
+    names = ("interrupted_builds", "trash", "entries", *map(_plural, BUILDS), "freed_bytes")
+    total = dict.fromkeys(names, 0)
     for root in roots_of(prefix):
         report = sweep(root)
         total["interrupted_builds"] += report.tmp
@@ -163,11 +168,33 @@ def prune(prefix: str, as_json: bool, max_size: str | None, older_than: float | 
             if discard(root, entry.item.directory):
                 total["entries"] += 1
                 total["freed_bytes"] += entry.item.size
+        for kind in BUILDS:
+            count, freed = _discard_builds(root, kind, older_than)
+            total[_plural(kind)] += count
+            total["freed_bytes"] += freed
         if limit is not None:
             count, freed = evict(root, limit)
             total["entries"] += count
             total["freed_bytes"] += freed
     _print_removed(total, as_json)
+
+
+def _plural(kind: str) -> str:
+    return {"runtime": "emulator_runtimes", "pch": "precompiled_headers"}.get(kind, kind)
+
+
+def _discard_builds(root: Path, kind: str, days: float | None) -> tuple[int, int]:
+    """Removes builds of one kind not used for some days: their number and bytes."""
+    if days is None:
+        return 0, 0
+    count = freed = 0
+    for folder in list_builds(root, kind):
+        if folder.stat().st_mtime >= time.time() - days * _DAY_S:
+            continue
+        size = tree_size(folder)
+        if discard(root, folder):
+            count, freed = count + 1, freed + size
+    return count, freed
 
 
 def _unused(root: Path, days: float | None) -> list[EntryView]:
@@ -184,14 +211,27 @@ def _unused(root: Path, days: float | None) -> list[EntryView]:
 @click.option("--tag", help="Only entries of this tag.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 def clear(prefix: str, as_json: bool, tag: str | None, yes: bool) -> None:
-    """Remove all compiled kernels. The emulator runtime stays."""
-    entries = list_entries(roots_of(prefix), tag)
-    size = sum(entry.item.size for entry in entries)
-    if entries and not yes:
-        click.confirm(f"Remove {len(entries)} entries, {size_text(size)}?", abort=True, err=True)
-    removed = [entry for entry in entries if discard(entry.root, entry.item.directory)]
-    freed = sum(entry.item.size for entry in removed)
-    _print_removed({"entries": len(removed), "freed_bytes": freed}, as_json)
+    """Remove all compiled kernels and programs. The emulator runtime stays."""
+    roots = roots_of(prefix)
+    kernels = [(e.root, e.item.directory, e.item.size) for e in list_entries(roots, tag)]
+    programs = (
+        []
+        if tag
+        else [
+            (r, folder, tree_size(folder)) for r in roots for folder in list_builds(r, "programs")
+        ]
+    )
+    size = sum(item[2] for item in (*kernels, *programs))
+    if (kernels or programs) and not yes:
+        what = f"{len(kernels)} entries and {len(programs)} programs"
+        click.confirm(f"Remove {what}, {size_text(size)}?", abort=True, err=True)
+    total = {"entries": 0, "programs": 0, "freed_bytes": 0}
+    for name, items in (("entries", kernels), ("programs", programs)):
+        for root, folder, num_bytes in items:
+            if discard(root, folder):
+                total[name] += 1
+                total["freed_bytes"] += num_bytes
+    _print_removed(total, as_json)
 
 
 def _print_removed(total: dict[str, int], as_json: bool) -> None:

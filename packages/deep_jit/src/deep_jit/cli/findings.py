@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -21,19 +22,33 @@ def read_report_file(path: Path) -> list[Finding]:
     return read_reports([item for launch in launches for item in launch.get("reports", ())])
 
 
-def show(reports: Sequence[Finding], *, as_json: bool, written: Iterable[Path] = ()) -> None:
+def show(
+    reports: Sequence[Finding],
+    *,
+    as_json: bool,
+    written: Iterable[Path] = (),
+    profiles: Sequence[Mapping[str, Any]] = (),
+) -> None:
     """Prints findings: texts to stderr, or one JSON object to stdout.
 
     Args:
         reports: the findings.
-        as_json: print ``{"errors": n, "warnings": n, "reports": [...], "written": [...]}``.
+        as_json: print ``{"errors": n, "warnings": n, "reports": [...], "written": [...],
+            "profiles": [...]}``.
         written: files that the run wrote.
+        profiles: modelled time of each launch, for JSON.
     """
     errors, warnings = _count(reports)
     if as_json:
         items = [report.to_json() for report in reports]
         paths = [str(path) for path in written]
-        result = {"errors": errors, "warnings": warnings, "reports": items, "written": paths}
+        result = {
+            "errors": errors,
+            "warnings": warnings,
+            "reports": items,
+            "written": paths,
+            "profiles": list(profiles),
+        }
         click.echo(json.dumps(result, indent=1))
         return
     for report in reports:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import tempfile
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import click
 
 from .._shared.emulator.options import CHECKS
-from .._shared.emulator.sanitizer import SanitizerError, record
+from .._shared.emulator.sanitizer import Finding, SanitizerError, record
 from .findings import exit_status, read_report_file, show
+from .timing_view import TimingWishes, profile_json, show_profiles, timing_options
 
 __all__ = ["run"]
 
@@ -46,6 +48,18 @@ __all__ = ["run"]
     metavar="N",
     help="Exit status when the checkers find an error.",
 )
+@click.option("--profile", is_flag=True, help="Print modelled time and busy pipes of each launch.")
+@timing_options
+@click.option(
+    "--save-trace",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write the trace of the last launch for `deep-jit replay`.",
+)
+@click.option(
+    "--timing",
+    type=click.Choice(["replay", "fast"]),
+    help="Timing model of the options above; replay by default.",
+)
 @click.option("--threads", type=int, help="Host threads of the emulator.")
 @click.pass_context
 def run(
@@ -61,6 +75,11 @@ def run(
     checks: str | None,
     as_json: bool,
     error_exitcode: int,
+    profile: bool,
+    timeline: Path | None,
+    plot: Path | None,
+    save_trace: Path | None,
+    timing: str | None,
     threads: int | None,
 ) -> None:
     """Build and run FILE.
@@ -71,45 +90,63 @@ def run(
 
     Put `--` before ARGS that look like our own options.
     """
-    from ..run import run_kernel, run_program
-
     options: dict[str, object] = {}
     if checks is not None:
         options["checks"] = tuple(name.strip() for name in checks.split(",") if name.strip())
     if threads is not None:
         options["threads"] = threads
-    if kernel is None:
-        place: dict[str, object] = {"defines": defines, "include_dirs": include_dirs}
-        if checks is None:
-            ctx.exit(run_program(file, words, options=options, **place))  # type: ignore[arg-type]
-        with tempfile.TemporaryDirectory(prefix="deep-jit-") as folder:
-            report = Path(folder) / "reports.jsonl"
-            status = run_program(
-                file,
-                words,
-                options=options,
-                report_path=report,
-                **place,  # type: ignore[arg-type]
-            )
-            found = read_report_file(report)
-        show(found, as_json=as_json)
-        ctx.exit(exit_status(found, error_exitcode, status))
+    wishes = TimingWishes(timing or "", profile, timeline, plot, save_trace)
+    if wishes.mode:
+        options["timing"] = wishes.mode
+    place: dict[str, Any] = {"defines": defines, "include_dirs": include_dirs, "options": options}
     written: list[Path] = []
-    with record() as reports, suppress(SanitizerError):
-        written = run_kernel(
-            file,
-            kernel,
-            words,
-            num_blocks=blocks,
-            num_ubuf_bytes=ubuf,
-            defines=defines,
-            include_dirs=include_dirs,
-            options=options,
-            backend=backend,
-        )
-    if not as_json:
-        for path in written:
-            click.echo(str(path))
-    if checks is not None or reports:
-        show(reports, as_json=as_json, written=written)
-    ctx.exit(exit_status(reports, error_exitcode))
+    status = 0
+    if kernel is None:
+        status, found = _run_program(file, words, wishes, checks is not None, place)
+    else:
+        place |= {"num_blocks": blocks, "num_ubuf_bytes": ubuf, "backend": backend}
+        written, found = _run_kernel(file, kernel, words, wishes, place)
+        if not as_json:
+            for path in written:
+                click.echo(str(path))
+    if wishes.mode and not as_json:
+        show_profiles(wishes.profiles)
+    if checks is not None or found or (as_json and (wishes.mode or kernel is not None)):
+        profiles = [profile_json(each) for each in wishes.profiles]
+        show(found, as_json=as_json, written=written, profiles=profiles)
+    ctx.exit(exit_status(found, error_exitcode, status))
+
+
+def _run_program(
+    file: Path,
+    words: tuple[str, ...],
+    wishes: TimingWishes,
+    checked: bool,
+    place: dict[str, Any],
+) -> tuple[int, list[Finding]]:
+    """Runs a program in a process of its own; returns its status and the findings."""
+    from ..run import run_program
+
+    if not (checked or wishes.mode):
+        return run_program(file, words, **place), []
+    with tempfile.TemporaryDirectory(prefix="deep-jit-") as folder:
+        report = Path(folder) / "reports.jsonl"
+        if checked:
+            place["report_path"] = report
+        if wishes.mode:
+            place["trace_folder"] = folder
+        status = run_program(file, words, **place)
+        wishes.read(Path(folder))
+        return status, read_report_file(report)
+
+
+def _run_kernel(
+    file: Path, kernel: str, words: tuple[str, ...], wishes: TimingWishes, place: dict[str, Any]
+) -> tuple[list[Path], list[Finding]]:
+    """Runs a kernel in this process; returns the files it wrote and the findings."""
+    from ..run import run_kernel
+
+    written: list[Path] = []
+    with wishes.in_process(), record() as reports, suppress(SanitizerError):
+        written = run_kernel(file, kernel, words, **place)
+    return written, reports

@@ -3,6 +3,8 @@
 
 #include "asc_emu/api/common.hpp"
 
+// Waits 15 cycles of the scalar unit, which orders nothing.
+inline void asc_nop() {}
 inline int64_t asc_ffs(uint64_t value) { return value ? __builtin_ctzll(value) : -1; }
 inline int64_t asc_ffz(uint64_t value) { return asc_ffs(~value); }
 inline int64_t asc_popc(uint64_t value) { return __builtin_popcountll(value); }

@@ -40,22 +40,11 @@ ASC_EMU_INLINE T* ub_target(T* p, uint32_t bytes, uint32_t align) {
     if (__builtin_expect(asc_emu_observing != 0, 0)) asc_emu_vector_access(p, bytes, 1);
     return ub_pointer(p, bytes, align);
 }
-// Tells checkers of a store of the active lanes, kBytes each in memory.
-template <uint32_t W, uint32_t kBytes>
-__attribute__((noinline)) void tell_lanes(const volatile void* p, const MaskRegister& mask) {
-    const auto* at = static_cast<const volatile std::byte*>(p);
-    constexpr uint32_t kLanes = kVectorBytes / W;
-    for (uint32_t i = 0; i < kLanes;) {
-        uint32_t end = i;
-        while (end < kLanes && mask.template lane<W>(end)) ++end;
-        if (end > i) asc_emu_vector_access(at + i * kBytes, (end - i) * kBytes, 1);
-        i = end + 1;
-    }
-}
-// The same for a store of the active lanes of W bytes, kBytes each in memory.
+// The same for a store of the active lanes of W bytes, kBytes each in memory. NOTE: the runtime takes
+// the lanes apart, since the call must lie in the user's function for a finding to name its line.
 template <uint32_t W, uint32_t kBytes, class T>
 ASC_EMU_INLINE T* ub_target(T* p, const MaskRegister& mask, uint32_t align) {
-    if (__builtin_expect(asc_emu_observing != 0, 0)) tell_lanes<W, kBytes>(p, mask);
+    if (__builtin_expect(asc_emu_observing != 0, 0)) asc_emu_vector_lanes(p, mask.word, W, kBytes);
     return ub_pointer(p, kVectorBytes / W * kBytes, align);
 }
 

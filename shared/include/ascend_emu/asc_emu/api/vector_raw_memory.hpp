@@ -270,6 +270,15 @@ inline ASC_EMU_FORCED void vstur(vector_store_unalign& state, const asc_emu::Vec
                                  __ubuf__ T* dst, asc_emu::Constant<asc_emu::PostKind, 1> = {}) {
     asc_storeunalign_postupdate(dst, state, src);
 }
+template <class T, class Post = asc_emu::Constant<asc_emu::PostKind, 1>>
+inline ASC_EMU_FORCED void vstu(vector_store_unalign& state, addr_reg& offset,
+                                const asc_emu::VectorRegister<T>& src, __ubuf__ T* dst, Post = {}) {
+    asc_storeunalign_postupdate(dst, state, src, offset);
+}
+template <class T>
+inline ASC_EMU_FORCED void vsta(vector_store_unalign& state, __ubuf__ T* dst, addr_reg offset) {
+    asc_storeunalign_post(dst, state, offset);
+}
 template <class T>
 inline ASC_EMU_FORCED void vstas(vector_store_unalign& state, __ubuf__ T* dst, int32_t offset) {
     asc_storeunalign_post(dst, state, offset);

@@ -12,10 +12,29 @@
 
 namespace asc_emu {
 
+// Checkers look at the threads one by one (simt_hooks.cpp).
+#if defined(__SANITIZE_THREAD__)
+constexpr bool kObserved = true;
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+constexpr bool kObserved = true;
+#else
+constexpr bool kObserved = false;
+#endif
+#else
+constexpr bool kObserved = false;
+#endif
+
 // Set by rewritten text for functions that run all threads in one call (lane loops).
 template <auto kFunction>
 struct SimtLanes {
     static constexpr bool kKnown = false;
+};
+
+// Set by rewritten text for functions that declare `__launch_bounds__`.
+template <auto kFunction>
+struct SimtBound {
+    static constexpr uint32_t kMostThreads = 0;
 };
 
 template <class F>
@@ -40,7 +59,8 @@ struct SimtTraits<void (*)(P...)> {
         SimtFunction i{};
         i.threads = threads;
         i.grid = dim3(0);
-        if constexpr (SimtLanes<kFunction>::kKnown)
+        i.most_threads = SimtBound<kFunction>::kMostThreads;
+        if constexpr (SimtLanes<kFunction>::kKnown && !kObserved)
             i.lanes = [](const void* arguments) { call(SimtLanes<kFunction>::kRun, arguments); };
         else
             i.run = [](const void* arguments) { call(kFunction, arguments); };

@@ -25,7 +25,8 @@ namespace __asc_simt_vf {}
 using namespace __asc_simt_vf;
 
 // Barrier over the live threads of the block.
-inline void asc_syncthreads(const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+inline __attribute__((always_inline)) void asc_syncthreads(const char* file = __builtin_FILE(),
+                                                           int line = __builtin_LINE()) {
     asc_emu_simt_barrier(file + line);
 }
 

@@ -1,0 +1,20 @@
+"""Building blocks of all TileLang kernels of the package. Importing it imports TileLang."""
+
+# mypy: ignore-errors
+# (TileLang gives annotations and names inside a kernel a meaning of their own.)
+from __future__ import annotations
+
+import tilelang.ascend.language as T
+
+LANES = 32  # threads of a warp
+THREADS = 256  # threads of a block, where nothing speaks for another number
+
+
+@T.macro
+def require(condition):
+    """Ends the kernel with an error unless the condition holds.
+
+    NOTE: `T.device_assert` is empty on machines without an NPU, and its template is ambiguous in
+    SIMT functions there; the toolkit's assert() is what it would become.
+    """
+    T.evaluate(T.call_extern("int32", "assert", condition))

@@ -1,0 +1,44 @@
+"""The package's one TileLang bridge, made at first use.
+
+The target follows the tensors of each call: CPU tensors run in the emulator, tensors on `npu` go
+to TileLang itself. `<op>_asc.py` modules hold the TileLang functions; importing one imports
+TileLang, so the wrappers import them when they are called.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tile_kernels._shared.jit.tilelang import TileLangBridge
+
+__all__ = ["ENV_PREFIX", "asc_kernel", "bridge"]
+
+ENV_PREFIX = "TK"
+
+
+@cache
+def bridge() -> TileLangBridge:
+    """Returns the bridge; its runtime reads the environment variables ``TK_JIT_*``."""
+    from tile_kernels._shared.jit.tilelang import TileLangBridge
+
+    return TileLangBridge(ENV_PREFIX)
+
+
+def asc_kernel(**options: Any) -> Callable[[Callable[..., Any]], Any]:
+    """Decorator: makes a TileLang function for Ascend a kernel of this package.
+
+    Args:
+        options: further arguments of ``tilelang.jit``, such as ``pass_configs``.
+
+    Returns:
+        A decorator; what it returns is called with tensors, scalars and compile-time options.
+    """
+    import tilelang
+
+    def wrap(function: Callable[..., Any]) -> Any:
+        return bridge()(tilelang.jit(target="ascend", **options)(function))
+
+    return wrap

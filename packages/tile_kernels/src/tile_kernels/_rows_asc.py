@@ -1,0 +1,54 @@
+"""Kernels that move whole rows by DMA, as bytes: scatter by mapping, and zero rows."""
+
+# mypy: ignore-errors
+# (TileLang gives annotations and names inside a kernel a meaning of their own.)
+from __future__ import annotations
+
+import tilelang.ascend.language as T
+
+from tile_kernels._bridge import asc_kernel
+
+CHUNK = 16384  # bytes of a row that are in flight at once
+STAGES = 4
+
+
+@asc_kernel()
+def scatter_rows(x, token_topk_to_pos, out, cores: int):
+    """out[pos] = x[token] for every position of a token that is not negative; rows are bytes."""
+    tokens, k, positions, size = T.dynamic("tokens, k, positions, size")
+    x: T.Tensor((tokens, size), T.int8)
+    token_topk_to_pos: T.Tensor((tokens, k), T.int32)
+    out: T.Tensor((positions, size), T.int8)
+    with T.Kernel(cores) as core:
+        row = T.alloc_shared((1, CHUNK), T.int8)
+        T.annotate_buffer_versions({row: STAGES})
+        parts = T.ceildiv(size, CHUNK)
+        for turn in T.Pipelined(T.ceildiv(tokens * parts - core, cores), num_stages=STAGES):
+            item = turn * cores + core
+            token = item // parts
+            column = item % parts * CHUNK
+            T.copy(x[token, column], row)
+            for slot in T.serial(k):
+                position = token_topk_to_pos[token, slot]
+                if position >= 0:
+                    T.copy(row, out[position, column])
+
+
+@asc_kernel()
+def zero_rows(pos_to_expert, out, cores: int):
+    """Writes zeros to the rows of `out` (bytes) whose expert is negative."""
+    positions, size = T.dynamic("positions, size")
+    pos_to_expert: T.Tensor((positions,), T.int32)
+    out: T.Tensor((positions, size), T.int8)
+    with T.Kernel(cores) as core:
+        row = T.alloc_shared((1, CHUNK), T.int8)
+        with T.SimdVF():
+            all8 = T.simd.pset(8)
+            for i in range(CHUNK // 256):
+                zero = T.simd.vdup(T.int8(0), "int8", all8)
+                T.simd.vsts(row[0, i * 256], zero, all8, dist="NORM_B8")
+        for turn in T.serial(T.ceildiv(positions - core, cores)):
+            position = turn * cores + core
+            if pos_to_expert[position] < 0:
+                for part in T.serial(T.ceildiv(size, CHUNK)):
+                    T.copy(row, out[position, part * CHUNK])

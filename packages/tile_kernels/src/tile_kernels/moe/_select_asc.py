@@ -1,0 +1,89 @@
+"""Building blocks of the gates: a warp picks entries of a row, largest first, ties by index."""
+
+# mypy: ignore-errors
+# (TileLang gives annotations and names inside a kernel a meaning of their own.)
+from __future__ import annotations
+
+import tilelang.ascend.language as T
+
+from tile_kernels._asc import LANES
+
+NONE = 1 << 30  # index of "nothing left"
+
+
+@T.macro
+def next_best(tile, row, count, lane, value, index):
+    """The whole warp steps from entry (value[0], index[0]) of a row to the next smaller one.
+
+    The order is by value, largest first, then by index, so nothing has to be marked as taken.
+    Start with (inf, -1). `value` and `index` hold the same in all lanes; no value is NaN.
+    """
+    best = T.alloc_local((1,), T.float32)
+    best_at = T.alloc_local((1,), T.int32)
+    best[0] = -T.infinity(T.float32)
+    best_at[0] = NONE
+    for step in T.serial(T.ceildiv(count, LANES)):
+        entry = step * LANES + lane
+        if entry < count:
+            candidate = tile[row, entry]
+            if candidate < value[0] or (candidate == value[0] and entry > index[0]):
+                if candidate > best[0] or best_at[0] == NONE:
+                    best[0] = candidate
+                    best_at[0] = entry
+    value[0] = T.warp_reduce_max(best[0])
+    index[0] = T.warp_reduce_min(T.if_then_else(best[0] == value[0], best_at[0], NONE))
+
+
+@T.macro
+def all_finite(tile, row, count, lane, flag):
+    """Sets flag[0] in every lane to 1 if a row has no NaN or infinity, else to 0."""
+    flag[0] = 1
+    for step in T.serial(T.ceildiv(count, LANES)):
+        entry = step * LANES + lane
+        if entry < count:
+            # NOTE: `not (a < b)` would be turned into `a >= b`, which a NaN does not fulfil.
+            size = T.abs(tile[row, entry])
+            flag[0] = T.if_then_else(size < T.infinity(T.float32), flag[0], 0)
+    flag[0] = T.warp_reduce_min(flag[0])
+
+
+@T.macro
+def group_scores(tile, sums, row, groups, per_group, num_sum, lane):
+    """sums[row, g] = sum of the `num_sum` (1 or 2) largest entries of group g, a lane a group.
+
+    Other lanes may read `sums` after the next barrier.
+    """
+    first = T.alloc_local((1,), T.float32)
+    second = T.alloc_local((1,), T.float32)
+    for step in T.serial(T.ceildiv(groups, LANES)):
+        group = step * LANES + lane
+        if group < groups:
+            first[0] = -T.infinity(T.float32)
+            second[0] = -T.infinity(T.float32)
+            for entry in T.serial(per_group):
+                candidate = tile[row, group * per_group + entry]
+                if candidate > first[0]:
+                    second[0] = first[0]
+                    first[0] = candidate
+                else:
+                    second[0] = T.max(second[0], candidate)
+            sums[row, group] = T.if_then_else(num_sum == 2, first[0] + second[0], first[0])
+
+
+@T.macro
+def next_best_lane(values, count, lane, value, index):
+    """As `next_best`, with values[s] of a lane being entry 32 s + lane."""
+    best = T.alloc_local((1,), T.float32)
+    best_at = T.alloc_local((1,), T.int32)
+    best[0] = -T.infinity(T.float32)
+    best_at[0] = NONE
+    for step in T.serial(T.ceildiv(count, LANES)):
+        entry = step * LANES + lane
+        if entry < count:
+            candidate = values[step]
+            if candidate < value[0] or (candidate == value[0] and entry > index[0]):
+                if candidate > best[0] or best_at[0] == NONE:
+                    best[0] = candidate
+                    best_at[0] = entry
+    value[0] = T.warp_reduce_max(best[0])
+    index[0] = T.warp_reduce_min(T.if_then_else(best[0] == value[0], best_at[0], NONE))

@@ -1,0 +1,33 @@
+"""References in plain torch for tests: exact, or in float64; never called by the operators."""
+
+from tile_kernels.torch.gate import (
+    moe_topk_gate_backward,
+    moe_topk_gate_forward,
+    top2_sum_gate,
+)
+from tile_kernels.torch.moe import (
+    aux_fi,
+    expand_to_fused,
+    expand_to_fused_with_sf,
+    group_count,
+    inplace_unique_group_indices,
+    mask_indices_by_tp,
+    normalize_weight,
+    reduce_fused,
+    stable_topk,
+    topk_sum_and_topk_group_idx,
+)
+from tile_kernels.torch.rotary import rotary_embedding_ref
+
+# fmt: off
+__all__ = [
+    # Routing
+    "stable_topk", "topk_sum_and_topk_group_idx", "normalize_weight", "group_count", "aux_fi",
+    "mask_indices_by_tp", "inplace_unique_group_indices",
+    "moe_topk_gate_forward", "moe_topk_gate_backward", "top2_sum_gate",
+    # Rows
+    "expand_to_fused", "expand_to_fused_with_sf", "reduce_fused",
+    # Transform
+    "rotary_embedding_ref",
+]
+# fmt: on

@@ -1,0 +1,104 @@
+"""Transposes, rotary embedding and random numbers."""
+
+import pytest
+import torch
+
+from tile_kernels import config, rand, transform, transpose
+from tile_kernels import torch as reference
+
+
+@pytest.mark.parametrize(
+    "dtype", [torch.float8_e4m3fn, torch.bfloat16, torch.float32, torch.int8, torch.uint8]
+)
+@pytest.mark.parametrize(("batches", "rows", "columns"), [(1, 192, 320), (3, 1, 130), (2, 129, 33)])
+def test_transpose_of_strided_batches(dtype, batches, rows, columns):
+    size = (batches, rows, (columns + 7) * dtype.itemsize)
+    x = torch.randint(-128, 128, size, dtype=torch.int8).view(dtype)[:, :, :columns]
+    out = transpose.batched_transpose(x)
+    assert out.is_contiguous()
+    assert torch.equal(out.view(torch.uint8), x.mT.contiguous().view(torch.uint8))
+    assert torch.equal(transpose.transpose(x[0]).view(torch.uint8), out[0].view(torch.uint8))
+
+
+@pytest.mark.parametrize("shape", [(0, 4, 5), (2, 0, 5), (2, 4, 0)])
+def test_transpose_of_nothing(shape):
+    assert transpose.batched_transpose(torch.empty(shape)).shape == (shape[0], shape[2], shape[1])
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float32])
+@pytest.mark.parametrize("interleaved", [False, True])
+@pytest.mark.parametrize("conjugate", [False, True])
+@pytest.mark.parametrize("head_dim", [64, 128])
+def test_rotary_with_positions(dtype, interleaved, conjugate, head_dim):
+    tokens, offset = 11, 2
+    cache = torch.randn(40, head_dim)
+    positions = torch.randint(0, 38, (tokens,), dtype=torch.int64)
+    query = torch.randn(tokens, 5, head_dim + 16).to(dtype)[:, :3, :head_dim]
+    key = torch.randn(tokens, 1, head_dim).to(dtype)
+    tables = (cache[:, : head_dim // 2], cache[:, head_dim // 2 :])
+    options = (positions, offset, interleaved, conjugate)
+    expected = [reference.rotary_embedding_ref(x, *tables, *options) for x in (query, key)]
+    result = transform.apply_rotary(
+        query, cache, key, positions, interleaved, conjugate, seqlen_offset=offset
+    )
+    assert result is None
+    for got, want in zip((query, key), expected, strict=True):
+        # fp32: a product, a product and a sum are rounded; bf16: a different last bit at most
+        step = 2.0**-8 if dtype == torch.bfloat16 else 2.0**-22
+        torch.testing.assert_close(got, want, rtol=step, atol=step)
+
+
+def test_rotary_of_a_part_of_each_head_in_a_batch():
+    cache = torch.randn(20, 32)
+    query = torch.randn(2, 9, 3, 80)
+    before = query.clone()
+    transform.apply_rotary(query, cache, seqlen_offset=4)
+    expected = reference.rotary_embedding_ref(before, cache[:, :16], cache[:, 16:], None, 4)
+    torch.testing.assert_close(query, expected, rtol=1e-6, atol=1e-6)
+    assert torch.equal(query[..., 32:], before[..., 32:])
+    transform.apply_rotary(query[:0], cache)
+
+
+def test_rotary_refuses_a_short_cache():
+    query = torch.ones(9, 1, 64)
+    with pytest.raises(ValueError, match="has 10 rows, 11 are needed"):
+        transform.apply_rotary(query, torch.zeros(10, 64), seqlen_offset=2)
+    with pytest.raises(ValueError, match="has 66 columns, wanted an even number up to"):
+        transform.apply_rotary(query, torch.zeros(10, 66))
+    assert (query == 1).all()
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_randn_is_normal(dtype):
+    rand.set_seed(11)
+    x = rand.randn(300, 101, dtype=dtype, device="cpu").float()
+    n = x.numel()
+    assert abs(float(x.mean())) < 5 / n**0.5
+    assert abs(float(x.var()) - 1) < 5 * (2 / n) ** 0.5
+    assert abs(float((x**4).mean()) - 3) < 5 * (96 / n) ** 0.5
+    for limit, share in ((0.0, 0.5), (1.0, 0.158655), (2.0, 0.02275)):
+        for side in (x > limit, x < -limit):
+            if dtype == torch.float32:
+                assert abs(float(side.float().mean()) - share) < 5 * (share / n) ** 0.5
+    flat = x.flatten()
+    assert abs(float((flat[1:] * flat[:-1]).mean())) < 5 / n**0.5
+
+
+def test_randn_repeats_with_the_seed_on_any_number_of_cores():
+    rand.set_seed(7)
+    first, second = rand.randn((5, 3000), device="cpu"), rand.randn(9, device="cpu")
+    config.set_num_sms(1)
+    rand.set_seed(7)
+    assert torch.equal(rand.randn(5, 3000, device="cpu"), first)
+    assert torch.equal(rand.randn_like(second), second)
+    assert not torch.equal(rand.randn(9, device="cpu"), second)
+    assert rand.randn(0, 4, device="cpu").shape == (0, 4)
+
+
+def test_randn_refuses_other_types():
+    with pytest.raises(TypeError, match=r"torch\.float16, allowed: torch\.float32"):
+        rand.randn(4, dtype=torch.float16, device="cpu")
+    with pytest.raises(ValueError, match="wanted ints of 0 or more"):
+        rand.randn(4, -1, device="cpu")
+    with pytest.raises(TypeError, match="seed must be an int"):
+        rand.set_seed("1")

@@ -1,0 +1,115 @@
+// Loads and stores of SIMT functions (emulator.md section 4). While checkers are on, kernels with such functions are
+// compiled with -fsanitize=thread and linked to this file instead of libtsan. Accesses to UB go to the checkers as
+// accesses of PIPE_V, and as those of single threads.
+#include <algorithm>
+
+#include "asc_emu/core_api.h"
+#include "checkers/thread_race.hpp"
+#include "launch.hpp"
+#include "observer.hpp"
+#include "simt/block.hpp"
+
+#define ASC_EMU_HOOK extern "C" __attribute__((visibility("default")))
+
+namespace asc_emu {
+namespace {
+
+void note(const volatile void* address, uint64_t bytes, bool write, const void* site, bool atomic = false) {
+    if (!asc_emu_observing || !g_observer || bytes == 0) return;
+    const SimtBlock* const block = running_simt();
+    if (!block) return;
+    const Core& core = current_core();
+    const uint64_t offset = reinterpret_cast<uintptr_t>(address) - reinterpret_cast<uintptr_t>(asc_emu_base(
+                                                                       static_cast<int>(Space::ub)));
+    const uint64_t size = kSpaceBytes[static_cast<size_t>(Space::ub)];
+    if (offset >= size) return;
+    const auto at = static_cast<uint32_t>(offset), inside = static_cast<uint32_t>(std::min(bytes, size - offset));
+    g_observer->on_vector_access(core, at, inside, write, site);
+    g_observer->on_thread_access(core, at, inside, {block->warp(), block->epoch(), write, atomic, site});
+}
+
+}  // namespace
+}  // namespace asc_emu
+
+ASC_EMU_HOOK void __tsan_init() {}
+ASC_EMU_HOOK void __tsan_func_entry(void*) {}
+ASC_EMU_HOOK void __tsan_func_exit() {}
+ASC_EMU_HOOK void __tsan_vptr_update(void**, void*) {}
+ASC_EMU_HOOK void __tsan_vptr_read(void**) {}
+
+#define ASC_EMU_ACCESS(name, bytes, write, atomic) \
+    ASC_EMU_HOOK void name(void* a) { asc_emu::note(a, bytes, write, __builtin_return_address(0), atomic); }
+#define ASC_EMU_ACCESSES(bytes)                                   \
+    ASC_EMU_ACCESS(__tsan_read##bytes, bytes, false, false)              \
+    ASC_EMU_ACCESS(__tsan_write##bytes, bytes, true, false)              \
+    ASC_EMU_ACCESS(__tsan_unaligned_read##bytes, bytes, false, false)    \
+    ASC_EMU_ACCESS(__tsan_unaligned_write##bytes, bytes, true, false)    \
+    ASC_EMU_ACCESS(__tsan_volatile_read##bytes, bytes, false, true)     \
+    ASC_EMU_ACCESS(__tsan_volatile_write##bytes, bytes, true, true)     \
+    ASC_EMU_ACCESS(__tsan_read_write##bytes, bytes, true, false)         \
+    ASC_EMU_ACCESS(__tsan_unaligned_read_write##bytes, bytes, true, false)
+ASC_EMU_ACCESSES(1)
+ASC_EMU_ACCESSES(2)
+ASC_EMU_ACCESSES(4)
+ASC_EMU_ACCESSES(8)
+ASC_EMU_ACCESSES(16)
+ASC_EMU_HOOK void __tsan_read_range(void* a, unsigned long bytes) {
+    asc_emu::note(a, bytes, false, __builtin_return_address(0));
+}
+ASC_EMU_HOOK void __tsan_write_range(void* a, unsigned long bytes) {
+    asc_emu::note(a, bytes, true, __builtin_return_address(0));
+}
+
+// Atomics: told as what they touch, then carried out in the strictest order.
+#define ASC_EMU_NOTE(write) asc_emu::note(const_cast<T*>(a), sizeof(T), write, __builtin_return_address(0), true)
+#define ASC_EMU_FETCH(bits, op)                                                              \
+    ASC_EMU_HOOK uint##bits##_t __tsan_atomic##bits##_fetch_##op(volatile uint##bits##_t* a, \
+                                                                 uint##bits##_t v, int) {    \
+        using T = uint##bits##_t;                                                            \
+        ASC_EMU_NOTE(true);                                                                  \
+        return __atomic_fetch_##op(a, v, __ATOMIC_SEQ_CST);                                  \
+    }
+#define ASC_EMU_COMPARE(bits, kind, weak)                                                                           \
+    ASC_EMU_HOOK int __tsan_atomic##bits##_compare_exchange_##kind(volatile uint##bits##_t* a, uint##bits##_t* want, \
+                                                                   uint##bits##_t v, int, int) {                    \
+        using T = uint##bits##_t;                                                                                   \
+        ASC_EMU_NOTE(true);                                                                                         \
+        return __atomic_compare_exchange_n(a, want, v, weak, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);                   \
+    }
+#define ASC_EMU_ATOMICS(bits)                                                                                   \
+    ASC_EMU_HOOK uint##bits##_t __tsan_atomic##bits##_load(const volatile uint##bits##_t* a, int) {             \
+        using T = uint##bits##_t;                                                                               \
+        asc_emu::note(a, sizeof(T), false, __builtin_return_address(0), true);                                        \
+        return __atomic_load_n(a, __ATOMIC_SEQ_CST);                                                            \
+    }                                                                                                           \
+    ASC_EMU_HOOK void __tsan_atomic##bits##_store(volatile uint##bits##_t* a, uint##bits##_t v, int) {          \
+        using T = uint##bits##_t;                                                                               \
+        ASC_EMU_NOTE(true);                                                                                     \
+        __atomic_store_n(a, v, __ATOMIC_SEQ_CST);                                                               \
+    }                                                                                                           \
+    ASC_EMU_HOOK uint##bits##_t __tsan_atomic##bits##_exchange(volatile uint##bits##_t* a, uint##bits##_t v, int) { \
+        using T = uint##bits##_t;                                                                               \
+        ASC_EMU_NOTE(true);                                                                                     \
+        return __atomic_exchange_n(a, v, __ATOMIC_SEQ_CST);                                                     \
+    }                                                                                                           \
+    ASC_EMU_FETCH(bits, add)                                                                                    \
+    ASC_EMU_FETCH(bits, sub)                                                                                    \
+    ASC_EMU_FETCH(bits, and)                                                                                    \
+    ASC_EMU_FETCH(bits, or)                                                                                     \
+    ASC_EMU_FETCH(bits, xor)                                                                                    \
+    ASC_EMU_FETCH(bits, nand)                                                                                   \
+    ASC_EMU_COMPARE(bits, strong, false)                                                                        \
+    ASC_EMU_COMPARE(bits, weak, true)                                                                           \
+    ASC_EMU_HOOK uint##bits##_t __tsan_atomic##bits##_compare_exchange_val(                                     \
+        volatile uint##bits##_t* a, uint##bits##_t want, uint##bits##_t v, int, int) {                          \
+        using T = uint##bits##_t;                                                                               \
+        ASC_EMU_NOTE(true);                                                                                     \
+        __atomic_compare_exchange_n(a, &want, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);                    \
+        return want;                                                                                            \
+    }
+ASC_EMU_ATOMICS(8)
+ASC_EMU_ATOMICS(16)
+ASC_EMU_ATOMICS(32)
+ASC_EMU_ATOMICS(64)
+ASC_EMU_HOOK void __tsan_atomic_thread_fence(int) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+ASC_EMU_HOOK void __tsan_atomic_signal_fence(int) { __atomic_signal_fence(__ATOMIC_SEQ_CST); }
