@@ -8,6 +8,7 @@ from tile_kernels.quant import (
     per_token_cast,
     per_token_cast_with_precomputed_sf,
     per_token_cast_with_sf_only,
+    set_packed_ue8m0_pack_factor,
 )
 from tile_kernels.testing.numeric import assert_equal, check_bias
 from tile_kernels.testing.quant import quant_inputs as inputs
@@ -49,6 +50,19 @@ def test_bf16_e4m3(tokens, hidden, options):
 def test_formats_and_layouts(dtype, fmt, n, options):
     for tokens, hidden in ((67, 704), (1, 64)):
         check(inputs(tokens, hidden, dtype), fmt, n, **options)
+
+
+def test_four_bytes_in_a_word():
+    x = inputs(37, 576)
+    set_packed_ue8m0_pack_factor(4)
+    try:
+        codes, sf = per_token_cast(x, "e4m3", 32, **PACKED_COL)
+    finally:
+        set_packed_ue8m0_pack_factor(2)
+    wanted, wanted_sf = ref.cast(x, "e4m3", (1, 32), **PACKED_COL, pack=4)
+    assert_equal(codes, wanted)
+    assert_equal(sf, wanted_sf, check_stride=False)
+    assert sf.stride() == (1, 40)
 
 
 def test_one_scale_per_row():

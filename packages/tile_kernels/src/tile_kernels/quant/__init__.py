@@ -1,7 +1,12 @@
 """Quantisation: casts with scales, SwiGLU and RMSNorm with a cast (tile_kernels.md section 4)."""
 
 from tile_kernels.quant.cast_back_kernel import cast_back, per_token_cast_back
-from tile_kernels.quant.common import unpack_from_e2m1fn_x2
+from tile_kernels.quant.common import (
+    get_packed_ue8m0_pack_factor,
+    set_packed_ue8m0_pack_factor,
+    unpack_from_e2m1fn_x2,
+)
+from tile_kernels.quant.norm_backward_kernel import norm_backward
 from tile_kernels.quant.norm_forward_kernel import norm_forward, norm_forward_and_per_token_cast
 from tile_kernels.quant.per_block_cast_kernel import (
     per_block_cast,
@@ -32,7 +37,9 @@ __all__ = [
     # SwiGLU
     "swiglu_forward", "swiglu_forward_and_per_token_cast", "swiglu_backward",
     # RMSNorm
-    "norm_forward", "norm_forward_and_per_token_cast",
+    "norm_forward", "norm_forward_and_per_token_cast", "norm_backward",
+    # Words of packed scales
+    "get_packed_ue8m0_pack_factor", "set_packed_ue8m0_pack_factor",
     # Back to numbers
     "cast_back", "per_token_cast_back", "unpack_from_e2m1fn_x2",
 ]

@@ -20,7 +20,8 @@ __all__ = [
     "BaseCastConfig", "CastInputConfig", "CastOutputConfig", "alloc_scaling_factors",
     "cast_epilogue", "get_cast_input_and_config", "get_cast_output_config", "get_logical_hidden",
     "get_packed_ue8m0_pack_factor", "get_packed_ue8m0_torch_dtype", "get_physical_hidden",
-    "get_sf_shape", "sf_items", "sf_layout_of", "unpack_from_e2m1fn_x2",
+    "get_sf_shape", "set_packed_ue8m0_pack_factor", "sf_items", "sf_layout_of",
+    "unpack_from_e2m1fn_x2",
 ]  # fmt: skip
 
 _PACK_DTYPES = {2: torch.int16, 4: torch.int32}
@@ -28,13 +29,32 @@ _SF_DTYPES = (torch.float32, torch.int16, torch.int32, torch.float8_e4m3fn)
 _E2M1_VALUES = (0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0)
 
 
+_pack_factor = 2
+
+
 def get_packed_ue8m0_pack_factor() -> int:
-    """Returns how many UE8M0 bytes make a word of new packed scales: 2 on Ascend."""
-    return 2
+    """Returns how many UE8M0 bytes make a word of new packed scales: 2, as on Ascend, or 4."""
+    return _pack_factor
+
+
+def set_packed_ue8m0_pack_factor(factor: int) -> None:
+    """Sets the bytes in a word of new packed scales for this process.
+
+    Args:
+        factor: 2 (int16, the layout of Ascend) or 4 (int32, the layout of CUDA, whose columns are
+            padded to 16 bytes).
+
+    Raises:
+        TileKernelsValueError: another factor.
+    """
+    global _pack_factor
+    if factor not in _PACK_DTYPES:
+        raise TileKernelsValueError(f"factor got {factor!r}; allowed: 2, 4")
+    _pack_factor = factor
 
 
 def get_packed_ue8m0_torch_dtype() -> torch.dtype:
-    """Returns the dtype of the words of new packed scales: int16 on Ascend."""
+    """Returns the dtype of the words of new packed scales: int16 or int32."""
     return _PACK_DTYPES[get_packed_ue8m0_pack_factor()]
 
 
@@ -240,7 +260,9 @@ def alloc_scaling_factors(
     """
     rows, cols = get_sf_shape(shape, config)
     if config.sf_layout.kind in ("col", "packed_col"):
-        rows, cols = cols, align(rows, _column_alignment(config))
+        padded = align(rows, _column_alignment(config))
+        storage = torch.empty((cols, padded), dtype=config.sf_torch_dtype, device=device)
+        return storage[:, :rows]
     return torch.empty((rows, cols), dtype=config.sf_torch_dtype, device=device)
 
 

@@ -12,7 +12,7 @@ from tile_kernels.quant.per_token_cast_kernel import per_token_cast
 from tile_kernels.quant.types import QuantTensor
 from tile_kernels.utils import align, ceil_div
 
-__all__ = ["norm_forward", "norm_forward_and_per_token_cast"]
+__all__ = ["WIDTHS", "norm_forward", "norm_forward_and_per_token_cast", "rows_of"]
 
 HIDDEN_MULTIPLE = 32
 MAX_ROWS = 16
@@ -73,14 +73,14 @@ def norm_forward(
                 f"{name} is {tuple(tensor.shape)} {tensor.dtype}; wanted {tuple(x.shape)} {x.dtype}"
             )
     _row_bytes(hidden, x.dtype)
-    rows = _rows("x", x)
-    given = residual if residual is None else _rows("residual", residual)
+    rows = rows_of("x", x)
+    given = residual if residual is None else rows_of("residual", residual)
     out = torch.empty_like(x, memory_format=torch.contiguous_format) if out is None else out
     if residual is not None and residual_out is None:
         residual_out = torch.empty_like(x, memory_format=torch.contiguous_format)
     rstd = torch.empty(x.shape[:-1], dtype=torch.float32, device=x.device)
-    target = _rows("out", out)
-    kept = None if residual_out is None else _rows("residual_out", residual_out)
+    target = rows_of("out", out)
+    kept = None if residual_out is None else rows_of("residual_out", residual_out)
     if x.numel():
         _launch(rows, given, weight, target, rstd.view(-1), kept, eps, out_scale)
     return out, rstd, x if residual_out is None else residual_out
@@ -149,7 +149,8 @@ def _row_bytes(hidden: int, dtype: torch.dtype) -> int:
     return align(hidden, WIDTHS) * size
 
 
-def _rows(name: str, tensor: torch.Tensor) -> torch.Tensor:
+def rows_of(name: str, tensor: torch.Tensor) -> torch.Tensor:
+    """Returns a tensor as [rows, hidden] without a copy, or raises a TileKernelsValueError."""
     if tensor.dim() == 3:
         if not tensor.is_contiguous():
             raise TileKernelsValueError(

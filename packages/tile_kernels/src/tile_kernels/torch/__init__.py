@@ -17,7 +17,7 @@ from tile_kernels.torch.moe import (
     stable_topk,
     topk_sum_and_topk_group_idx,
 )
-from tile_kernels.torch.norm import norm_forward_ref
+from tile_kernels.torch.norm import norm_backward_ref, norm_forward_ref
 from tile_kernels.torch.quant_cast import cast, cast_back
 from tile_kernels.torch.rotary import rotary_embedding_ref
 from tile_kernels.torch.swiglu import get_mapping_from_psum, swiglu_backward, swiglu_forward
@@ -32,7 +32,7 @@ __all__ = [
     "expand_to_fused", "expand_to_fused_with_sf", "reduce_fused",
     # Quantisation
     "cast", "cast_back", "swiglu_forward", "swiglu_backward", "get_mapping_from_psum",
-    "norm_forward_ref",
+    "norm_forward_ref", "norm_backward_ref",
     # Transform
     "rotary_embedding_ref",
 ]

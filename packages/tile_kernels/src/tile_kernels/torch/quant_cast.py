@@ -26,8 +26,9 @@ def encode_e2m1(values: torch.Tensor) -> torch.Tensor:
     above = torch.searchsorted(middles, magnitude.contiguous(), right=True)
     code = torch.where(below % 2 == 0, below, above)
     code = torch.where(values.isnan(), 0, code | (values.signbit() & ~values.isnan()) * 8)
-    pairs = code.to(torch.int16).unflatten(-1, (-1, 2))
-    return (pairs[..., 0] | pairs[..., 1] << 4).to(torch.uint8).view(torch.int8)
+    pairs = code.to(torch.int16).view(*code.shape[:-1], code.shape[-1] // 2, 2)
+    packed: torch.Tensor = (pairs[..., 0] | pairs[..., 1] << 4).to(torch.uint8)
+    return packed.view(torch.int8)
 
 
 def decode_sf(sf: torch.Tensor, rows: int, cols: int, block: tuple[int, int]) -> torch.Tensor:
@@ -58,8 +59,9 @@ def cast_back(
 ) -> torch.Tensor:
     """Returns data * sf, rounded to ``"bf16"`` or ``"fp32"``."""
     values = _values(x[0])
-    sf = decode_sf(x[1], *values.shape, block_size)
-    result = values * _spread(sf, block_size, tuple(values.shape))
+    rows, cols = values.shape
+    sf = decode_sf(x[1], rows, cols, block_size)
+    result = values * _spread(sf, block_size, (rows, cols))
     return result.bfloat16() if fmt == "bf16" else result
 
 
