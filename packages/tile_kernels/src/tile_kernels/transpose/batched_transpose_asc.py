@@ -36,5 +36,6 @@ def transpose_tiles(x, out, dtype: str, cores: int):
                 for step in T.serial(TILE * TILE // THREADS):
                     i = step * (THREADS // TILE) + thread // TILE
                     j = thread % TILE
-                    turned[0, i, j] = tile[0, j, i]
+                    if column + i < columns and row + j < rows:
+                        turned[0, i, j] = tile[0, j, i]
             T.copy(turned, out[batch, column, row])
