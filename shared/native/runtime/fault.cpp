@@ -231,3 +231,11 @@ FaultScope::FaultScope(Launch& launch) {
 FaultScope::~FaultScope() { g_launch = nullptr; }
 
 }  // namespace asc_emu
+
+extern "C" __attribute__((visibility("default"))) void asc_emu_assertion_failed(const char* condition,
+                                                                                const char* file, unsigned line) {
+    if (!asc_emu::in_kernel()) return;
+    char text[512];
+    std::snprintf(text, sizeof(text), "the kernel's assertion `%s` failed at %s:%u", condition, file, line);
+    asc_emu_fail(text);
+}

@@ -123,6 +123,8 @@ void asc_emu_vector_lanes(const volatile void* address, const uint64_t* mask, ui
 void asc_emu_scalar_access(const volatile void* address, uint32_t bytes, int kind);
 // Ends the kernel with an error of kind "api".
 void asc_emu_fail(const char* message);
+// A failed assert(): the same in a kernel; returns where none runs, as in a program's host code.
+void asc_emu_assertion_failed(const char* condition, const char* file, unsigned line);
 
 #ifdef __cplusplus
 }

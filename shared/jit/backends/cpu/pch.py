@@ -55,6 +55,7 @@ def prelude_text() -> str:
         "c_api/asc_simd.h",
         "asc_emu/source_pass.hpp",
         "asc_emu/entry.hpp",
+        "asc_emu/assertion.hpp",
         "asc_emu/simt/prelude.hpp",
     )
     names = [name for name in fixed if (emulated / name).is_file()]
