@@ -16,6 +16,13 @@
 
 namespace asc_emu {
 
+// A kernel whose blocks are single vector cores: two of them fit in an AI core.
+constexpr bool is_vector_kernel(uint32_t num_aic, uint32_t num_aiv) { return num_aic == 0 && num_aiv == 1; }
+// Blocks that the chip runs at the same time.
+constexpr uint32_t places_of_blocks(uint32_t num_cores, uint32_t num_aic, uint32_t num_aiv) {
+    return is_vector_kernel(num_aic, num_aiv) ? num_cores * 2 : num_cores;
+}
+
 constexpr size_t kNumSpaces = static_cast<size_t>(Space::count);
 constexpr size_t kNumPipes = static_cast<size_t>(Pipe::all);
 

@@ -57,8 +57,11 @@ ASC_EMU_API uint32_t asc_emu_sub_block_num(void) {
 }
 ASC_EMU_API uint32_t asc_emu_core_id(void) {
     const Core& core = current_core();
-    const uint32_t group = core.block->index % core.block->launch->options.num_cores;
-    return core.is_aic() ? group : group * 2 + core.sub_block();
+    const asc_emu::Block& block = *core.block;
+    const uint32_t num_cores = block.launch->options.num_cores;
+    const uint32_t place = block.index % asc_emu::places_of_blocks(num_cores, block.num_aic, block.num_aiv);
+    if (core.is_aic() || asc_emu::is_vector_kernel(block.num_aic, block.num_aiv)) return place;
+    return place * 2 + core.sub_block();
 }
 ASC_EMU_API uint64_t asc_emu_system_cycle(void) {
     ++current_core().block->launch->clock_reads;

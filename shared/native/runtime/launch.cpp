@@ -71,7 +71,8 @@ Launch::Launch(const asc_emu_launch_desc& d, const Options& o, uint32_t workers)
 
 int64_t Launch::claim_block() {
     if (!blocks_left()) return -1;
-    if (num_resident_.load() >= std::max(options.num_cores, num_workers)) return -1;
+    const uint32_t places = places_of_blocks(options.num_cores, desc.kernel->num_aic, desc.kernel->num_aiv);
+    if (num_resident_.load() >= std::max(places, num_workers)) return -1;
     const uint32_t index = next_block_.fetch_add(1);
     return index < desc.num_blocks ? static_cast<int64_t>(index) : -1;
 }

@@ -42,3 +42,9 @@ def mix(runtime: Runtime) -> Launch:
 def cube(runtime: Runtime) -> Launch:
     """The same on cube cores alone."""
     return _launcher(runtime.compile("sync_cube", (_KERNELS / "cube.hpp").read_text()))
+
+
+@pytest.fixture(scope="session")
+def vector(runtime: Runtime) -> Launch:
+    """The same on blocks of one vector core each."""
+    return _launcher(runtime.compile("sync_vector", (_KERNELS / "vector.hpp").read_text()))

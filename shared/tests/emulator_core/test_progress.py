@@ -32,3 +32,15 @@ def test_more_blocks_than_cores_run_in_turns(cube):
     out = np.zeros(100, np.int32)
     cube(out, 13, 0, 100, num_cores=8)
     assert out.tolist() == [100_000 + i % 8 for i in range(100)]
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_an_ai_core_holds_two_blocks_of_one_vector_core(vector, threads):
+    out = np.zeros(16, np.int32)
+    vector(out, 1, 0, 16, num_cores=8, threads=threads)
+    assert out.tolist() == [100 + i for i in range(16)]
+
+
+def test_vector_blocks_beyond_the_vector_cores_cannot_wait_for_each_other(vector):
+    with pytest.raises(LaunchError, match="polls memory"):
+        vector(np.zeros(17, np.int32), 1, 0, 17, num_cores=8, threads=1)

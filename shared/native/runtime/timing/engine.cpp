@@ -30,7 +30,7 @@ Engine::Engine(const LaunchTrace& trace, const Constants& constants, MemoryMode 
 }
 
 Profile Engine::run() {
-    const uint32_t resident = std::min(trace_.num_cores, trace_.num_blocks);
+    const uint32_t resident = std::min(places(), trace_.num_blocks);
     while (next_block_ < resident) start_block(next_block_++, k_.cycles_of_us(k_.core_start_us));
     run_awake();
     run_memory();
@@ -41,6 +41,10 @@ Profile Engine::run() {
 }
 
 // Blocks -----------------------------------------------------------------------------------------
+bool Engine::vector_kernel() const { return is_vector_kernel(trace_.num_aic, trace_.num_aiv); }
+
+uint32_t Engine::places() const { return places_of_blocks(trace_.num_cores, trace_.num_aic, trace_.num_aiv); }
+
 void Engine::start_block(uint32_t block, double time) {
     Block& b = blocks_[block];
     b.running = static_cast<uint32_t>(b.cores.size());
@@ -93,10 +97,11 @@ double Engine::start_transfer(uint32_t core, Pipe pipe, double time) {
         starts_.push({time, core, pipe});
         return -1;
     }
-    // The two vector cores of a block share their way to global memory.
+    // The two vector cores of an AI core share their way to global memory.
     double port = cost_of(r, k_).port;
-    if (!is_aic(trace)) port /= std::max<double>(1, trace_.num_aiv);
-    const double streams = std::min(trace_.num_cores, trace_.num_blocks);
+    const bool pairs = vector_kernel() ? trace_.num_blocks > trace_.num_cores : trace_.num_aiv > 1;
+    if (!is_aic(trace) && pairs) port /= 2;
+    const double streams = std::min(places(), trace_.num_blocks);
     return time + lone_transfer(k_, shape, port, streams);
 }
 
@@ -108,7 +113,9 @@ void Engine::run_memory() {
             const CoreTrace& trace = trace_.cores[s.core];
             const Record& r = cores_[s.core]->transferring(s.pipe);
             const uint32_t owner = s.core * static_cast<uint32_t>(kNumPipes) + static_cast<uint32_t>(s.pipe);
-            const uint32_t port = (trace.block * 2 + static_cast<uint32_t>(type_of(trace))) * 8 +
+            const bool pairs = vector_kernel() && trace_.num_blocks > trace_.num_cores;
+            const uint32_t ai_core = pairs ? trace.block / 2 : trace.block;
+            const uint32_t port = (ai_core * 2 + static_cast<uint32_t>(type_of(trace))) * 8 +
                                   static_cast<uint32_t>(s.pipe);
             memory_.start(s.time, owner, port, trace.gm[r.gm - 1], cost_of(r, k_).port);
         } else {

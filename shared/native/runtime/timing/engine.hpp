@@ -44,6 +44,8 @@ private:
     void cross_arrive(uint32_t core, uint32_t value, double time) override;
     void core_ended(uint32_t core, double time) override;
 
+    bool vector_kernel() const;
+    uint32_t places() const;    // blocks that run at the same time
     void start_block(uint32_t block, double time);
     void raise(uint32_t core, uint32_t counter, double time);
     void raise_all(uint32_t first_block, uint32_t end_block, bool aic, uint32_t id, double time);
