@@ -28,7 +28,7 @@ constexpr size_t kStack = 64 * 1024;
 
 int timeout_signal() { return SIGRTMIN + 6; }
 
-struct sigaction g_previous[kNumSignals];
+struct sigaction g_previous[kNumSignals], g_previous_timeout;
 Launch* g_launch = nullptr;                 // the one running launch
 uintptr_t g_text_begin = 0, g_text_end = 0; // code of the running kernel's object
 
@@ -127,9 +127,15 @@ void on_fault(int signal, siginfo_t* info, void* context) {
 
 // The timer of a launch: marks it as aborted at the next instruction, and leaves a core that computes without
 // ever issuing one. Repeats, since a core can only be left while it runs the kernel's own code.
-void on_timeout(int signal, siginfo_t*, void* context) {
+// NOTE: several runtimes may live in a process, one a version; a timer names its launch, others' are handed on.
+void on_timeout(int signal, siginfo_t* info, void* context) {
     Launch* launch = g_launch;
-    if (!launch) return;
+    if (!launch || info->si_value.sival_ptr != launch) {
+        const struct sigaction& old = g_previous_timeout;
+        if (old.sa_flags & SA_SIGINFO) old.sa_sigaction(signal, info, context);
+        else if (old.sa_handler != SIG_DFL && old.sa_handler != SIG_IGN) old.sa_handler(signal);
+        return;
+    }
     auto* uc = static_cast<ucontext_t*>(context);
     const uintptr_t pc = program_counter(uc);
     if (!in_kernel() || pc < g_text_begin || pc >= g_text_end) {
@@ -148,7 +154,7 @@ void install() {
     for (size_t i = 0; i < kNumSignals; ++i) sigaction(kSignals[i], &action, &g_previous[i]);
     action.sa_sigaction = &on_timeout;
     action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART;
-    sigaction(timeout_signal(), &action, nullptr);
+    sigaction(timeout_signal(), &action, &g_previous_timeout);
 }
 
 struct TextRange {
@@ -205,6 +211,7 @@ void arm_timeout(timer_t* timer, uint32_t seconds) {
     sigevent event = {};
     event.sigev_notify = SIGEV_THREAD_ID;
     event.sigev_signo = timeout_signal();
+    event.sigev_value.sival_ptr = g_launch;
     event._sigev_un._tid = static_cast<pid_t>(syscall(SYS_gettid));
     if (timer_create(CLOCK_MONOTONIC, &event, timer) != 0) return;
     const itimerspec when = {{0, 20'000'000}, {static_cast<time_t>(seconds), 0}};
