@@ -62,7 +62,7 @@ class OpenSums {
   private:
     static constexpr size_t kMaxSums = 4;
     // NOTE: with 256 KB, C is visited once in four products of 256x128x64, and the packed operands stay in
-    // a second-level cache of 1 MB beside the emulated L1; 128 and 512 KB were slower on Sapphire Rapids.
+    // a second-level cache of 1 MB beside the emulated L1. Chosen among 128 to 512 KB on a busy machine: provisional.
     static constexpr size_t kMaxHeldWords = 64 * 1024;
 
     struct OpenSum {
