@@ -11,6 +11,8 @@ from typing import Any
 
 __all__ = ["Workers"]
 
+# Seconds for everything that is intact: kernels are compiled that mutants share.
+_WHOLE_TIMEOUT = 1800.0
 _PROGRAM = Path(__file__).with_name("worker.py")
 
 
@@ -37,7 +39,7 @@ class Workers:
         Raises:
             RuntimeError: it failed.
         """
-        answer = self._ask({"do": "prepare", "folder": str(folder)})
+        answer = self._ask({"do": "prepare", "folder": str(folder), "timeout": _WHOLE_TIMEOUT})
         if "files" not in answer:
             raise RuntimeError(f"{self._subject}: {answer['by']} {answer['detail']}")
         return list(answer["files"])
@@ -49,7 +51,8 @@ class Workers:
             folder: the sources.
             file: the one that was edited; None: everything is intact.
         """
-        answer = self._ask({"do": "judge", "folder": str(folder), "file": file})
+        request: dict[str, Any] = {"do": "judge", "folder": str(folder), "file": file}
+        answer = self._ask(request if file else {**request, "timeout": _WHOLE_TIMEOUT})
         return str(answer["by"]), str(answer["detail"])
 
     def close(self) -> None:
@@ -64,7 +67,7 @@ class Workers:
         try:
             assert process.stdin is not None
             assert process.stdout is not None
-            process.stdin.write(json.dumps({**request, "timeout": self._timeout}) + "\n")
+            process.stdin.write(json.dumps({"timeout": self._timeout, **request}) + "\n")
             process.stdin.flush()
             line = process.stdout.readline()
             if not line:

@@ -291,6 +291,8 @@ bool SimtBlock::owns(uint64_t address) {
     if (!threads_.empty() && inside(threads_[current_].stack.memory, kThreadStackBytes)) return true;
     if (inside(runner_.memory, kThreadStackBytes) || inside(&function_, sizeof(function_))) return true;
     if (function_.heap && inside(function_.heap, malloc_usable_size(function_.heap))) return true;
+    // Warp operations keep what lanes bring on the function's own fiber.
+    if (inside(fiber_->stack, kStackBytes)) return true;
     if (core_.fiber && inside(core_.fiber->stack, kStackBytes)) return true;
     // NOTE: asking the loader takes a microsecond.
     const uint64_t page = address / 4096;
