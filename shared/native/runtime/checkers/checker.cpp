@@ -257,10 +257,12 @@ void Checker::on_scalar_access(const Core& core, ScalarAccess kind, uint64_t add
 void Checker::hand_over(BlockState& s, const Core& core, Pipe pipe, Agent& agent, ScalarAccess kind,
                         uint64_t address) {
     std::lock_guard lock(mutex_);
+    const auto known = released_.find(address);
+    if (kind != ScalarAccess::store && known != released_.end())
+        join_from_world(agent.clock, known->second, core.block->index);
+    if (kind == ScalarAccess::load) return;
     WorldPtr& released = released_[address];
-    if (kind != ScalarAccess::store) join_from_world(agent.clock, released, core.block->index);
-    if (kind != ScalarAccess::load)
-        released = merge(released, to_world(s.sync.complete(agent_of(core.slot, pipe)), core.block->index));
+    released = merge(released, to_world(s.sync.complete(agent_of(core.slot, pipe)), core.block->index));
 }
 
 }  // namespace asc_emu
