@@ -144,8 +144,9 @@ void Checker::out_of_bounds(const Core& core, Pipe pipe, uint16_t op, const char
         f.message = std::string(name) + (write ? " writes " : " reads ") + std::to_string(high - low) +
                     " bytes of GM" + (range ? " in the read-only input '" + range->name + "'"
                                             : " outside every tensor: " + ranges_.relation(low, high));
-        f.fix = range ? "write to an output, or pass the tensor as one"
-                      : "clip the size of the copy at the tensor's edge, or check address and strides";
+        f.fix = range             ? "write to an output, or pass the tensor as one"
+                : pipe == Pipe::V ? "keep the thread from the access: compare its index with the tensor's size"
+                                  : "clip the size of the copy at the tensor's edge, or check address and strides";
         f.places.push_back(place_of(core, pipe, write ? "writes" : "reads", name, site));
         return f;
     });

@@ -90,7 +90,7 @@ void Checker::on_thread_memory(const Core& core, uint64_t address, uint64_t byte
     const char* const name = "SIMT thread";
     if (has(kMemcheck) && !check_gm(core, Pipe::V, kThreadSubject, name, access.site, access.write, address, end) &&
         !range)
-        // NOTE: nothing can leave out a plain store.
+        // NOTE: a plain load or store cannot be left out.
         throw KernelError{make_report("bounds", "a SIMT thread's access to GM is out of bounds", &core, name,
                                       access.site)};
     if (!has(kRacecheck) || (range && range->read_only)) return;
