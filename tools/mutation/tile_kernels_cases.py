@@ -82,6 +82,30 @@ def _recast() -> object:
     return quant.per_channel_cast(data, "e4m3", 128, num_per_channels=32)
 
 
+def _lossless() -> object:
+    data = torch.randint(-128, 128, (150, 352), dtype=torch.int8)
+    exponent = torch.randint(100, 110, (150, 22), dtype=torch.int32)
+    sf = (exponent << 23).view(torch.float32)
+    return quant.per_block_cast_lossless((data, sf), "e4m3", (1, 32), (32, 32))
+
+
+def _weight_sf() -> object:
+    sf = [(torch.randint(1, 255, n, dtype=torch.int32) << 23).view(torch.float32)
+          for n in ((8, 44), (2, 4, 12))]  # fmt: skip
+    return quant.batched_transpose_weight_sf(sf, 32, [False, True], [None, None])
+
+
+def _gathered() -> object:
+    data = quant_cast.cast(quant_inputs(50, 320), "e4m3", (1, 32))
+    positions = torch.randint(-2, 50, (150,), dtype=torch.int32)
+    return quant.per_channel_cast_fused(data, "e4m3", 128, True, 32, positions)
+
+
+def _e5m6() -> object:
+    quantised = quant.per_token_cast(quant_inputs(37, 704, torch.float32), "e5m6", 704)
+    return quantised, quant.per_token_cast_back(quantised, "fp32", 704, "e5m6")
+
+
 def _swiglu_backward() -> object:
     x = quant_inputs(150, 1408, torch.float32, spread=1.0)
     grad = quant_inputs(150, 704, torch.float32, spread=1.0, seed=1)
@@ -140,6 +164,17 @@ CASES: dict[str, Callable[[], object]] = {
     "cast_back": lambda: _cast_back("e4m3", (1, 32)),
     "cast_back_packed": lambda: _cast_back("e2m1", (32, 32), **_PACKED_COL),
     "round_trip": _round_trip,
+    "cast": lambda: quant.cast(torch.randn(16384 * 9 + 7), torch.bfloat16),
+    "lossless": _lossless,
+    "weight_sf": _weight_sf,
+    "channel_gathered": _gathered,
+    "channel_transposed": lambda: quant.per_channel_cast_and_transpose(
+        quant_inputs(97, 320), "e4m3", 32
+    ),
+    "channel_swiglu": lambda: quant.swiglu_forward_and_per_channel_cast_and_transpose(
+        quant_inputs(150, 640, spread=1.0), "e4m3", 32
+    ),
+    "e5m6": _e5m6,
     # With arithmetic
     "swiglu": lambda: quant.swiglu_forward(quant_inputs(70, 384, spread=1.0), "fp32"),
     "swiglu_cast": lambda: quant.swiglu_forward_and_per_token_cast(
