@@ -1,5 +1,6 @@
-// Math of SIMT code in fp32 (ascend_c_vector.md section 14.5): the host library's functions where
-// they have the device's names (within 1 ulp), and the others here.
+// Math of SIMT code in fp32 (ascend_c_vector.md section 14.5): exp, log and tanh of elementary.hpp,
+// the host library's functions where they have the device's names (within 1 ulp), and the others
+// here.
 #pragma once
 
 #include <math.h>
@@ -11,6 +12,7 @@
 
 #include "asc_emu/number_formats.hpp"
 #include "asc_emu/on_use.hpp"
+#include "asc_emu/simt/elementary.hpp"
 #include "asc_emu/types.hpp"
 
 // Global names of the standard library that device code uses without a namespace.
