@@ -27,6 +27,9 @@ from tile_kernels.quant.per_token_cast_kernel import (
     per_token_cast_with_precomputed_sf,
     per_token_cast_with_sf_only,
 )
+from tile_kernels.quant.swiglu_backward_and_per_token_cast_kernel import (
+    swiglu_backward_and_per_token_cast,
+)
 from tile_kernels.quant.swiglu_backward_kernel import swiglu_backward
 from tile_kernels.quant.swiglu_forward_and_per_channel_cast_and_transpose_kernel import (
     swiglu_forward_and_per_channel_cast_and_transpose,
@@ -50,6 +53,7 @@ __all__ = [
     # SwiGLU
     "swiglu_forward", "swiglu_forward_and_per_token_cast",
     "swiglu_forward_and_per_channel_cast_and_transpose", "swiglu_backward",
+    "swiglu_backward_and_per_token_cast",
     # RMSNorm
     "norm_forward", "norm_forward_and_per_token_cast", "norm_backward",
     # Scales of weights, words of packed scales
