@@ -4,13 +4,13 @@ import pytest
 import torch
 
 from tile_kernels import emulator
+from tile_kernels._gather import gathered
 from tile_kernels.quant import (
     per_token_cast_with_precomputed_sf,
     per_token_cast_with_sf_only,
     swiglu_forward,
     swiglu_forward_and_per_token_cast,
 )
-from tile_kernels.quant.first_generation import gathered
 from tile_kernels.testing.numeric import assert_equal
 from tile_kernels.testing.quant import quant_inputs
 from tile_kernels.torch import quant_cast as ref

@@ -9,7 +9,10 @@ from tile_kernels.quant.common import (
     unpack_from_e2m1fn_x2,
 )
 from tile_kernels.quant.norm_backward_kernel import norm_backward
-from tile_kernels.quant.norm_forward_kernel import norm_forward, norm_forward_and_per_token_cast
+from tile_kernels.quant.norm_forward_and_per_token_cast_kernel import (
+    norm_forward_and_per_token_cast,
+)
+from tile_kernels.quant.norm_forward_kernel import norm_forward
 from tile_kernels.quant.per_block_cast_kernel import (
     per_block_cast,
     per_block_cast_with_precomputed_sf,

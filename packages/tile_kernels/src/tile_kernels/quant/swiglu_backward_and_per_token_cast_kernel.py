@@ -6,10 +6,11 @@ from typing import Any
 
 import torch
 
+from tile_kernels._gather import gathered
 from tile_kernels.errors import TileKernelsTypeError, TileKernelsValueError
 from tile_kernels.quant import common
 from tile_kernels.quant.cast_back_kernel import cast_back
-from tile_kernels.quant.first_generation import also_accepts, gathered
+from tile_kernels.quant.first_generation import also_accepts
 from tile_kernels.quant.per_token_cast_kernel import per_token_cast
 from tile_kernels.quant.swiglu_backward_kernel import run_backward
 from tile_kernels.quant.types import QuantTensor

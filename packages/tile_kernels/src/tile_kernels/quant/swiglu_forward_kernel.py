@@ -8,11 +8,12 @@ import torch
 
 from tile_kernels import config as settings
 from tile_kernels._checks import check_same_device, check_shape, check_tensor
+from tile_kernels._gather import gathered
 from tile_kernels.errors import TileKernelsTypeError, TileKernelsValueError
 from tile_kernels.quant import common
 from tile_kernels.quant.block_cast_kernel import band_of, check_blocks, dtype_name
 from tile_kernels.quant.cast_plan import BYTES, Band, make_plan
-from tile_kernels.quant.first_generation import also_accepts, gathered
+from tile_kernels.quant.first_generation import also_accepts
 from tile_kernels.quant.psum import check_psum, check_weights
 from tile_kernels.quant.types import QuantTensor
 from tile_kernels.utils import ceil_div, str_to_dtype
