@@ -62,8 +62,9 @@ def test_cast_of_the_result():
 
 
 @pytest.mark.parametrize("options", [{}, PACKED_COL], ids=["row", "packed-col"])
-def test_three_dimensions(options):
-    x = quant_inputs(74, 576).view(2, 37, 576)
+@pytest.mark.parametrize("hidden", [96, 576])
+def test_three_dimensions(hidden, options):
+    x = quant_inputs(74, hidden).view(2, 37, hidden)
     (codes, sf), out, rstd, _ = norm_forward_and_per_token_cast(
         x, None, EPS, "e4m3", 32, with_out_bf16=True, **options
     )

@@ -75,3 +75,16 @@ def test_signature(name):
 def test_public_names():
     assert set(quant.__all__) == set(SIGNATURES) | OURS
     assert all(hasattr(quant, name) for name in quant.__all__)
+
+
+def test_internal_names_that_others_import():
+    from tile_kernels.quant import common, types
+
+    text = """
+        BaseCastConfig CastInputConfig CastOutputConfig get_cast_input_and_config
+        get_cast_output_config get_sf_shape alloc_scaling_factors cast_epilogue
+        get_logical_hidden get_physical_hidden unpack_from_e2m1fn_x2
+        get_packed_ue8m0_pack_factor get_packed_ue8m0_torch_dtype
+    """
+    assert set(text.split()) <= set(common.__all__)
+    assert types.__all__ == ["QuantTensor"]

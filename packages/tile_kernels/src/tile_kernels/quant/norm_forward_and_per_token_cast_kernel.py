@@ -21,7 +21,7 @@ from tile_kernels.utils import align, ceil_div
 __all__ = ["norm_forward_and_per_token_cast"]
 
 GROUPS = (16, 32, 64, 128)
-HIDDEN_MULTIPLE = 64
+HIDDEN_MULTIPLE = 32
 MEGA_GROUP = 32  # channels of a scale that mega_moe_sf holds
 MEGA_WIDTH = 128  # channels of a word of it
 
@@ -50,7 +50,7 @@ def norm_forward_and_per_token_cast(
     kernels, and one more for `mega_moe_sf`.
 
     Args:
-        x: as in `norm_forward`, hidden a multiple of 64.
+        x: as in `norm_forward`.
         fmt, num_per_channels: ``"e4m3"`` and channels per scale: 16, 32, 64 or 128.
         with_out_bf16: also returns the result before the cast.
         out: where to write the codes, contiguous; `out_bf16` the result before the cast.
