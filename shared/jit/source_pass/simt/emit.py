@@ -91,6 +91,7 @@ class _Emitter:
             self._add(f"auto* const asc_emu_at_{variable} = asc_emu_of_{variable}.data();")
         self._add("for (uint32_t asc_emu_lane = 0; asc_emu_lane < asc_emu_local.count;")
         self._add("     ++asc_emu_lane) {")
+        self._add("ASC_EMU_SIMT_LANE(asc_emu_lane);")
         if "threadIdx" in words:
             self._add("const uint3 threadIdx = asc_emu_local.index(asc_emu_lane);")
         for variable in arrays:
