@@ -5,91 +5,43 @@ python tools/mutate.py all --out packages/deep_jit/benchmarks/results     the co
 
 A mutant counts as noticed when a checker reports something, the launch fails, the result is wrong,
 or the text does not compile. One that nobody notices is listed; tools/mutation/reasons.json
-(`Mutant.key` -> why the statement is redundant) sets mutants aside.
+(`Mutant.key` -> why the statement is redundant) sets mutants aside. Verdicts are kept in the JIT
+cache: a rerun, also of one that was ended, judges only what has changed since.
 """
 
 from __future__ import annotations
 
 import json
-import os
-import shutil
-import subprocess
 import sys
-import tempfile
-import time
-from concurrent.futures import ThreadPoolExecutor
-from importlib import import_module
 from pathlib import Path
 
 import click
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from mutation.mutants import Mutant, find_mutants
+from mutation.mutants import Mutant
 from mutation.report import Outcome, Row, score, write
+from mutation.subject import Subject
+from mutation.verdicts import Verdicts
 
-SUBJECTS = ("bf16_gemm", "mx_gemm", "programs", "tilelang_examples")
+SUBJECTS = ("bf16_gemm", "mx_gemm", "programs", "tilelang_examples", "tile_kernels")
 REASONS = Path(__file__).parent / "mutation" / "reasons.json"
 MAX_JOBS = 2
 
 
-class Subject:
-    """One of SUBJECTS: a folder with device sources, and a program that runs such a folder."""
-
-    def __init__(self, name: str, timeout: float) -> None:
-        module = import_module(f"mutation.{name}")
-        self.name = name
-        self._timeout = timeout
-        self._root: Path = module.include_root()
-        self._program = Path(str(module.__file__))
-        self.mutants = find_mutants(self._root, [Path(file) for file in module.FILES])
-
-    def run(self, mutant: Mutant | None) -> Outcome:
-        """Runs a mutant, or with None what is intact, in a process of its own."""
-        start = time.monotonic()
-        with tempfile.TemporaryDirectory(prefix="mutant-") as folder:
-            copy = Path(folder) / "include"
-            shutil.copytree(self._root, copy)
-            words = [sys.executable, os.fspath(self._program), os.fspath(copy)]
-            if mutant is not None:
-                file = copy / mutant.file
-                file.write_text(mutant.apply(file.read_text()))
-                words.append(os.fspath(mutant.file))
-            by, detail = self._ask(words)
-        intact = Mutant(Path("-"), 0, "intact", 0, 0, "", "")
-        return Outcome(self.name, mutant or intact, by, detail, time.monotonic() - start)
-
-    def _ask(self, words: list[str]) -> tuple[str, str]:
-        try:
-            done = subprocess.run(
-                words, capture_output=True, text=True, timeout=self._timeout, check=False
-            )
-        except subprocess.TimeoutExpired:
-            return "timeout", f"longer than {self._timeout:.0f} s"
-        lines = done.stdout.strip().splitlines()
-        if done.returncode == 0 and lines:
-            answer = json.loads(lines[-1])
-            return str(answer["by"]), str(answer["detail"])
-        return f"exit {done.returncode}", done.stderr.strip()[-300:]
-
-
-def run_subject(subject: Subject, mutants: list[Mutant], jobs: int) -> list[Outcome]:
-    """Runs mutants, and prints each outcome.
+def run_subject(subject: Subject, mutants: list[Mutant]) -> list[Outcome]:
+    """Judges mutants, and prints each outcome.
 
     Raises:
         click.ClickException: somebody reports something about the intact kernels.
     """
-    intact = subject.run(None)
-    if intact.by:
-        raise click.ClickException(
-            f"{subject.name} is not silent when intact: {intact.by} {intact.detail}"
-        )
-    outcomes = []
-    with ThreadPoolExecutor(jobs) as pool:
-        for o in pool.map(subject.run, mutants):
-            outcomes.append(o)
-            click.echo(f"{o.by or 'NOT NOTICED':12} {o.seconds:5.1f} s  {o.mutant.name}")
-    return outcomes
+    by, detail = subject.intact()
+    if by:
+        raise click.ClickException(f"{subject.name} is not silent when intact: {by} {detail}")
+    return subject.run(
+        mutants,
+        lambda o: click.echo(f"{o.by or 'NOT NOTICED':12} {o.seconds:5.1f} s  {o.mutant.name}"),
+    )
 
 
 def _show(rows: list[Row]) -> None:
@@ -106,7 +58,7 @@ def _show(rows: list[Row]) -> None:
 @click.argument("subject", type=click.Choice((*SUBJECTS, "all")))
 @click.option("--kind", "kinds", multiple=True, help="Only mutants of this kind (repeatable).")
 @click.option("--only", default="", help="Only mutants whose name holds this text.")
-@click.option("--jobs", type=click.IntRange(1, MAX_JOBS), default=1, show_default=True)
+@click.option("-j", "--jobs", type=click.IntRange(1, MAX_JOBS), default=1, show_default=True)
 @click.option("--timeout", type=float, default=240.0, show_default=True, help="Seconds a mutant.")
 @click.option(
     "--out",
@@ -120,6 +72,7 @@ def _show(rows: list[Row]) -> None:
     default=REASONS,
     help="Which mutants are set aside, and why (JSON).",
 )
+@click.option("--fresh", is_flag=True, help="Neither use nor keep verdicts of earlier runs.")
 @click.option("--list", "only_list", is_flag=True, help="List the mutants and stop.")
 def main(
     subject: str,
@@ -129,20 +82,22 @@ def main(
     timeout: float,
     out: Path | None,
     reasons_path: Path,
+    fresh: bool,
     only_list: bool,
 ) -> None:
     """Print the mutation score of kernels; exit status 1 when a mutant stays unnoticed."""
     reasons = json.loads(reasons_path.read_text())
+    verdicts = Verdicts.of_cache(fresh=fresh)
     rows: list[Row] = []
     for name in SUBJECTS if subject == "all" else (subject,):
-        it = Subject(name, timeout)
-        mutants = [m for m in it.mutants if (not kinds or m.kind in kinds) and only in m.name]
-        if only_list:
-            click.echo("\n".join(m.name for m in mutants))
-        elif mutants:
-            rows += [outcome.row(reasons) for outcome in run_subject(it, mutants, jobs)]
-            if out and not kinds and not only:
-                write(out, rows)
+        with Subject(name, jobs, timeout, verdicts) as it:
+            mutants = [m for m in it.mutants if (not kinds or m.kind in kinds) and only in m.name]
+            if only_list:
+                click.echo("\n".join(m.name for m in mutants))
+            elif mutants:
+                rows += [outcome.row(reasons) for outcome in run_subject(it, mutants)]
+                if out and not kinds and not only:
+                    write(out, rows)
     if only_list:
         return
     _show(rows)

@@ -1,20 +1,17 @@
-"""Runs the BF16 GEMM of one include folder under all checkers; a worker process of `mutate.py`.
+"""Runs the BF16 GEMM of one include folder under all checkers.
 
-Prints one JSON object: who noticed something first, and what. Cases go from the most telling one to
+Cases go from the most telling one to
 the rest, and the first that notices ends the run.
 """
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Any, NamedTuple
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from .gemm import Verdict, copy_includes, fix_config, judge_call, read, run_cases, sources, warm
 
-from mutation.gemm import Verdict, fix_config, include_root, judge, run_cases
-
-__all__ = ["FILES", "include_root"]
+__all__ = ["judge", "prepare", "read", "sources", "warm"]
 
 FILES = (
     "deep_gemm/impls/bf16_gemm.hpp",
@@ -60,6 +57,17 @@ CASES = (
 )
 
 
+def prepare(folder: Path) -> list[str]:
+    """Copies the device sources; returns those that this subject mutates."""
+    copy_includes(folder)
+    return list(FILES)
+
+
+def judge(folder: Path, file: str | None) -> Verdict | None:
+    """Runs the cases with the device sources of a folder."""
+    return run_cases(folder, CASES, run_case)
+
+
 def run_case(case: Case) -> Verdict | None:
     """Runs one case; None when nothing is noticed."""
     import torch
@@ -78,12 +86,8 @@ def run_case(case: Case) -> Verdict | None:
     fix_config(case.config)
     function = getattr(deep_gemm, f"bf16_gemm_{case.suffix}")
     c = d if case.accumulate else None
-    return judge(
+    return judge_call(
         lambda: function(a, b, d, c, compiled_dims=case.compiled_dims, alpha=case.alpha),
         lambda: float((d.double() - want).abs().max()),
         (1e-3 if case.fp32 else 2e-2) * k**0.5,
     )
-
-
-if __name__ == "__main__":
-    run_cases(sys.argv[1], CASES, run_case)

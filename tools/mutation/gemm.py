@@ -1,21 +1,46 @@
-"""What the worker processes of the GEMM subjects share: where sources are, and the verdict."""
+"""What the GEMM subjects share: where sources are, and the verdict."""
 
 from __future__ import annotations
 
-import json
-import warnings
+import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from .verdicts import CHECKER_OPTIONS
+
 Verdict = tuple[str, str]
 
 
-def include_root() -> Path:
-    """The include folder of the installed package."""
+def package() -> Path:
+    """The folder of the installed package."""
     import deep_gemm
 
-    return Path(deep_gemm.__file__).resolve().parent / "include"
+    return Path(deep_gemm.__file__).resolve().parent
+
+
+def copy_includes(folder: Path) -> None:
+    """Copies the package's device sources."""
+    shutil.copytree(package() / "include", folder, dirs_exist_ok=True)
+
+
+def warm() -> None:
+    """Imports what judging needs."""
+    import torch  # noqa: F401
+
+    from deep_gemm import _jit  # noqa: F401
+    from deep_gemm._shared.emulator import emulator  # noqa: F401
+    from deep_gemm.testing import generators  # noqa: F401
+
+
+def sources(file: str) -> list[Path]:
+    """What decides a verdict besides the device sources: the package, and this module."""
+    return [package(), Path(__file__)]
+
+
+def read(file: str) -> str:
+    """Kernels include each other's headers."""
+    return "*"
 
 
 def fix_config(config: dict[str, Any]) -> None:
@@ -29,7 +54,9 @@ def fix_config(config: dict[str, Any]) -> None:
     vars(plans)["choose_config"] = lambda desc: replace(choose_config(desc), **config)
 
 
-def judge(call: Callable[[], object], worst: Callable[[], float], most: float) -> Verdict | None:
+def judge_call(
+    call: Callable[[], object], worst: Callable[[], float], most: float
+) -> Verdict | None:
     """Runs a call under all checkers and says who noticed something first.
 
     Args:
@@ -40,7 +67,7 @@ def judge(call: Callable[[], object], worst: Callable[[], float], most: float) -
     from deep_gemm._shared.emulator import emulator, record
     from deep_gemm.errors import Error
 
-    with emulator(checks="all", threads=1), record() as reports:
+    with emulator(**CHECKER_OPTIONS), record() as reports:
         try:
             call()
         except Error as error:
@@ -52,22 +79,15 @@ def judge(call: Callable[[], object], worst: Callable[[], float], most: float) -
     return None if worst() <= most else ("numeric", f"largest difference {worst():.3g}")
 
 
-def run_cases(include: str, cases: Sequence[Any], run: Callable[[Any], Verdict | None]) -> None:
-    """Runs cases on one core until one notices something, and prints the verdict as JSON."""
-    import resource
-
-    warnings.simplefilter("ignore")
-    resource.setrlimit(resource.RLIMIT_AS, (8 << 30, 8 << 30))
-    _use(Path(include).resolve())
+def run_cases(
+    folder: Path, cases: Sequence[Any], run: Callable[[Any], Verdict | None]
+) -> Verdict | None:
+    """Runs cases on one core with the device sources of a folder, until one notices something."""
+    _use(folder)
     import deep_gemm
 
     deep_gemm.set_num_sms(1)
-    for index, case in enumerate(cases):
-        found = run(case)
-        if found is not None:
-            print(json.dumps({"by": found[0], "detail": found[1], "case": index}))
-            return
-    print(json.dumps({"by": "", "detail": "", "case": len(cases)}))
+    return next((found for case in cases if (found := run(case)) is not None), None)
 
 
 def _use(include: Path) -> None:

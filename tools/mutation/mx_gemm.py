@@ -1,19 +1,16 @@
-"""Runs the MX GEMM of one include folder under all checkers; a worker process of `mutate.py`.
+"""Runs the MX GEMM of one include folder under all checkers.
 
 It mutates what the MX kernel adds; the parts that it shares with the BF16 GEMM are that subject's.
 """
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Any, NamedTuple
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from .gemm import Verdict, copy_includes, fix_config, judge_call, read, run_cases, sources, warm
 
-from mutation.gemm import Verdict, fix_config, include_root, judge, run_cases
-
-__all__ = ["FILES", "include_root"]
+__all__ = ["judge", "prepare", "read", "sources", "warm"]
 
 FILES = ("deep_gemm/impls/fp8_gemm.hpp",)
 
@@ -52,6 +49,17 @@ CASES = (
 )
 
 
+def prepare(folder: Path) -> list[str]:
+    """Copies the device sources; returns those that this subject mutates."""
+    copy_includes(folder)
+    return list(FILES)
+
+
+def judge(folder: Path, file: str | None) -> Verdict | None:
+    """Runs the cases with the device sources of a folder."""
+    return run_cases(folder, CASES, run_case)
+
+
 def run_case(case: Case) -> Verdict | None:
     """Runs one case; None when nothing is noticed."""
     import deep_gemm
@@ -66,12 +74,8 @@ def run_case(case: Case) -> Verdict | None:
         want += inputs.c_value.double()
     scale = float(want.abs().max())
     fix_config(case.config)
-    return judge(
+    return judge_call(
         lambda: deep_gemm.fp8_fp4_gemm_nt(inputs.a, inputs.b, inputs.d, inputs.c, compiled_dims=""),
         lambda: float((inputs.d.double() - want).abs().max()),
         scale * (1e-5 if case.fp32 else 1e-2),
     )
-
-
-if __name__ == "__main__":
-    run_cases(sys.argv[1], CASES, run_case)

@@ -64,7 +64,7 @@ def test_compare_and_swap_counts(simt, kind):
     dtype = np.float32 if kind == "float" else np.dtype(kind[:-2])
     out = np.zeros(1, dtype)
     body = f"""
-    {kind} old = *p;
+    {kind} old = asc_ldcg(p);
     while (true) {{
         {kind} seen = asc_atomic_cas(p, old, ({kind})(old + 1));
         if (seen == old) break;

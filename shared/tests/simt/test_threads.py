@@ -111,7 +111,7 @@ def test_blocks_poll_each_other(simt):
         if (threadIdx.x != 0) return;
         volatile int32_t* mine = p + blockIdx.x;
         while (*mine == 0) { }
-        p[blockIdx.x + 1] = *mine + 1;
+        mine[1] = *mine + 1;
     }
     __global__ __vector__ void kernel(__gm__ int32_t* p) {
         if (block_idx == block_num - 1) p[0] = 1;
@@ -197,7 +197,7 @@ def test_thread_count_out_of_range(simt, threads):
 
 def test_a_fault_in_a_thread_is_an_error_and_the_process_goes_on(simt, mode):
     body = "asc_syncthreads(); *(volatile int32_t*)(uintptr_t)(threadIdx.x * 8) = 1;"
-    with pytest.raises(LaunchError, match="SIGSEGV"):
+    with pytest.raises(LaunchError, match="SIGSEGV|outside every tensor"):
         simt.run(body, 64, np.zeros(1, np.int32), mode=mode)
     test_barrier_makes_all_earlier_writes_visible(simt, mode)
 

@@ -85,3 +85,15 @@ def test_a_kernel_on_files(file: Path, tmp_path: Path) -> None:
     done = _run(file, "--kernel", "copy", "--sanitize", "all", "--json", *words, "u32:640")
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["written"] == [f"{tmp_path}/out.npy"]
+
+
+@pytest.mark.parametrize(
+    ("checks", "found"), [("all", True), ("racecheck", True), ("synccheck", False), ("none", False)]
+)
+def test_the_environment_alone_turns_checkers_on(
+    file: Path, monkeypatch: pytest.MonkeyPatch, checks: str, found: bool
+) -> None:
+    monkeypatch.setenv("DJ_EMU_CHECKS", checks)
+    done = _run(file, "-D", "BROKEN")
+    assert ("racecheck error: race on UB" in done.stderr) == found, done.stderr
+    assert (done.returncode != 0) == found

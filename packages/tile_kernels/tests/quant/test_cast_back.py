@@ -86,7 +86,7 @@ def test_bad_arguments():
     with pytest.raises(ValueError, match=r"wanted \(8, 2\)"):
         cast_back(quantised, "bf16", (1, 64))
     with pytest.raises(ValueError, match="x_special_fmt"):
-        cast_back(quantised, "bf16", (1, 32), "e5m6")
+        cast_back(quantised, "bf16", (1, 32), "e3m4")
     with pytest.raises(ValueError, match="x_block_size"):
         cast_back(quantised, "bf16", None)
     with pytest.raises(ValueError, match="multiples of 128"):

@@ -6,6 +6,7 @@
 #include "asc_emu/insn/sync.hpp"
 #include "launch.hpp"
 #include "ops/unit_regions.hpp"
+#include "simt/block.hpp"
 
 namespace asc_emu {
 namespace {
@@ -143,8 +144,9 @@ void Checker::out_of_bounds(const Core& core, Pipe pipe, uint16_t op, const char
         f.message = std::string(name) + (write ? " writes " : " reads ") + std::to_string(high - low) +
                     " bytes of GM" + (range ? " in the read-only input '" + range->name + "'"
                                             : " outside every tensor: " + ranges_.relation(low, high));
-        f.fix = range ? "write to an output, or pass the tensor as one"
-                      : "clip the size of the copy at the tensor's edge, or check address and strides";
+        f.fix = range             ? "write to an output, or pass the tensor as one"
+                : pipe == Pipe::V ? "keep the thread from the access: compare its index with the tensor's size"
+                                  : "clip the size of the copy at the tensor's edge, or check address and strides";
         f.places.push_back(place_of(core, pipe, write ? "writes" : "reads", name, site));
         return f;
     });
@@ -240,20 +242,28 @@ void Checker::on_scalar_access(const Core& core, ScalarAccess kind, uint64_t add
     static const char* const names[] = {"asc_load_dev", "asc_store_dev", "asc_atomic"};
     BlockState& s = state_of(core);
     const bool write = kind != ScalarAccess::load;
+    const Pipe pipe = running_simt() ? Pipe::V : Pipe::S;   // a thread's, or the scalar unit's own
     if (has(kMemcheck))
-        check_gm(core, Pipe::S, 200, names[static_cast<size_t>(kind)], site, write, address, address + bytes);
-    Agent& agent = s.sync.begin(core, Pipe::S);
-    s.sync.scalar_changed(core);
-    {
-        std::lock_guard lock(mutex_);
-        WorldPtr& released = released_[address];
-        if (kind != ScalarAccess::store) join_from_world(agent.clock, released, core.block->index);
-        if (write)
-            released = merge(released, to_world(s.sync.complete(agent_of(core.slot, Pipe::S)), core.block->index));
+        check_gm(core, pipe, 200, names[static_cast<size_t>(kind)], site, write, address, address + bytes);
+    Agent& agent = pipe == Pipe::V ? s.sync.step(core, pipe) : s.sync.begin(core, pipe);
+    if (pipe == Pipe::S) s.sync.scalar_changed(core);
+    hand_over(s, core, pipe, agent, kind, address);
+    if (has(kRacecheck)) {
+        const Accessor who{core, pipe, static_cast<uint16_t>(Op::count), site, agent, agent_of(core.slot, pipe)};
+        race_.global(s.gm_cache, who, write, true, address, address + bytes);
     }
-    if (!has(kRacecheck)) return;
-    const Accessor who{core, Pipe::S, static_cast<uint16_t>(Op::count), site, agent, agent_of(core.slot, Pipe::S)};
-    race_.global(s.gm_cache, who, write, true, address, address + bytes);
+    if (pipe == Pipe::V) s.sync.step(core, pipe);
+}
+
+void Checker::hand_over(BlockState& s, const Core& core, Pipe pipe, Agent& agent, ScalarAccess kind,
+                        uint64_t address) {
+    std::lock_guard lock(mutex_);
+    const auto known = released_.find(address);
+    if (kind != ScalarAccess::store && known != released_.end())
+        join_from_world(agent.clock, known->second, core.block->index);
+    if (kind == ScalarAccess::load) return;
+    WorldPtr& released = released_[address];
+    released = merge(released, to_world(s.sync.complete(agent_of(core.slot, pipe)), core.block->index));
 }
 
 }  // namespace asc_emu

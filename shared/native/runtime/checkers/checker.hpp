@@ -34,6 +34,7 @@ public:
     void on_vector_access(const Core&, uint32_t offset, uint32_t bytes, bool write, const void* site) override;
     void on_scalar_access(const Core&, ScalarAccess, uint64_t address, uint32_t bytes, const void* site) override;
     void on_thread_access(const Core&, uint32_t offset, uint32_t bytes, const ThreadAccess& access) override;
+    void on_thread_memory(const Core&, uint64_t address, uint64_t bytes, const ThreadAccess& access) override;
     void on_divergent_barrier(const Core&, const void* first, const void* second, uint32_t waiting,
                               uint32_t total) override;
     void on_wrong_core(const Core&, const OpInfo&, const void* site) override;
@@ -46,6 +47,11 @@ private:
                   uint64_t low, uint64_t high);
     void out_of_bounds(const Core& core, Pipe pipe, uint16_t op, const char* name, const void* site, bool write,
                        uint64_t low, uint64_t high, const GmRange* range);
+    void report_ub_bounds(const Core& core, int64_t offset, uint64_t bytes, const ThreadAccess& access);
+    void report_thread_race(const Core& core, const char* memory, uint64_t address, uint64_t bytes,
+                            const ThreadAccess& access, const void* other);
+    // What accesses that poll or change one address tell one another.
+    void hand_over(BlockState& s, const Core& core, Pipe pipe, Agent& agent, ScalarAccess kind, uint64_t address);
     void run_data(BlockState& s, const Core& core, const Command& c, const OpInfo& info, Agent& agent);
     void check_races(BlockState& s, const Core& core, const Command& c, const AccessList& list, Agent& agent);
     void run_sync(BlockState& s, const Core& core, const Command& c, Agent& agent);

@@ -4,6 +4,7 @@
 #include "launch.hpp"
 #include "observer.hpp"
 #include "pipes.hpp"
+#include "simt/block.hpp"
 
 #define ASC_EMU_API extern "C" __attribute__((visibility("default")))
 
@@ -39,6 +40,9 @@ ASC_EMU_API void asc_emu_scalar_access(const volatile void* address, uint32_t by
     using namespace asc_emu;
     if (!g_observer) return;
     Core& core = current_core();
+    // Atomics on UB, which simt_hooks.cpp has told of.
+    const uint64_t offset = gm_address(address) - reinterpret_cast<uintptr_t>(core.at(Space::ub, 0));
+    if (running_simt() && offset < kSpaceBytes[static_cast<size_t>(Space::ub)]) return;
     bool failed = false;
     try {
         g_observer->on_scalar_access(core, static_cast<ScalarAccess>(kind), gm_address(address), bytes,

@@ -1,12 +1,11 @@
 // Loads and stores of SIMT functions (emulator.md section 4). While checkers are on, kernels with such functions are
-// compiled with -fsanitize=thread and linked to this file instead of libtsan. Accesses to UB go to the checkers as
-// accesses of PIPE_V, and as those of single threads.
-#include <algorithm>
-
+// compiled with -fsanitize=thread and linked to this file instead of libtsan. Accesses to UB and GM go to the checkers
+// as accesses of PIPE_V, and as those of single threads.
 #include "asc_emu/core_api.h"
 #include "checkers/thread_race.hpp"
 #include "launch.hpp"
 #include "observer.hpp"
+#include "pipes.hpp"
 #include "simt/block.hpp"
 
 #define ASC_EMU_HOOK extern "C" __attribute__((visibility("default")))
@@ -14,18 +13,36 @@
 namespace asc_emu {
 namespace {
 
-void note(const volatile void* address, uint64_t bytes, bool write, const void* site, bool atomic = false) {
+// How an access is made. Atomics tell of themselves where they touch GM (kernel_hooks.cpp).
+enum class How { plain, polling, atomic };
+
+void note_elsewhere(Core& core, uint64_t address, uint64_t bytes, const ThreadAccess& access) {
+    bool failed = false;
+    try {
+        g_observer->on_thread_memory(core, address, bytes, access);
+    } catch (const KernelError& error) {
+        core.block->launch->abort_with(error.report);
+        failed = true;
+    }
+    if (failed) abandon_core();
+}
+
+void note(const volatile void* pointer, uint64_t bytes, bool write, const void* site, How how = How::plain) {
     if (!asc_emu_observing || !g_observer || bytes == 0) return;
     const SimtBlock* const block = running_simt();
     if (!block) return;
-    const Core& core = current_core();
-    const uint64_t offset = reinterpret_cast<uintptr_t>(address) - reinterpret_cast<uintptr_t>(asc_emu_base(
-                                                                       static_cast<int>(Space::ub)));
+    Core& core = current_core();
+    const auto address = reinterpret_cast<uintptr_t>(pointer);
+    const uint64_t offset = address - reinterpret_cast<uintptr_t>(core.at(Space::ub, 0));
     const uint64_t size = kSpaceBytes[static_cast<size_t>(Space::ub)];
-    if (offset >= size) return;
-    const auto at = static_cast<uint32_t>(offset), inside = static_cast<uint32_t>(std::min(bytes, size - offset));
-    g_observer->on_vector_access(core, at, inside, write, site);
-    g_observer->on_thread_access(core, at, inside, {block->warp(), block->epoch(), write, atomic, site});
+    const ThreadAccess access{block->warp(), block->epoch(), write, how != How::plain, site};
+    if (offset >= size || offset + bytes > size) {
+        if (how != How::atomic) note_elsewhere(core, address, bytes, access);
+        return;
+    }
+    const auto at = static_cast<uint32_t>(offset), length = static_cast<uint32_t>(bytes);
+    g_observer->on_vector_access(core, at, length, write, site);
+    g_observer->on_thread_access(core, at, length, access);
 }
 
 }  // namespace
@@ -37,17 +54,17 @@ ASC_EMU_HOOK void __tsan_func_exit() {}
 ASC_EMU_HOOK void __tsan_vptr_update(void**, void*) {}
 ASC_EMU_HOOK void __tsan_vptr_read(void**) {}
 
-#define ASC_EMU_ACCESS(name, bytes, write, atomic) \
-    ASC_EMU_HOOK void name(void* a) { asc_emu::note(a, bytes, write, __builtin_return_address(0), atomic); }
-#define ASC_EMU_ACCESSES(bytes)                                   \
-    ASC_EMU_ACCESS(__tsan_read##bytes, bytes, false, false)              \
-    ASC_EMU_ACCESS(__tsan_write##bytes, bytes, true, false)              \
-    ASC_EMU_ACCESS(__tsan_unaligned_read##bytes, bytes, false, false)    \
-    ASC_EMU_ACCESS(__tsan_unaligned_write##bytes, bytes, true, false)    \
-    ASC_EMU_ACCESS(__tsan_volatile_read##bytes, bytes, false, true)     \
-    ASC_EMU_ACCESS(__tsan_volatile_write##bytes, bytes, true, true)     \
-    ASC_EMU_ACCESS(__tsan_read_write##bytes, bytes, true, false)         \
-    ASC_EMU_ACCESS(__tsan_unaligned_read_write##bytes, bytes, true, false)
+#define ASC_EMU_ACCESS(name, bytes, write, how) \
+    ASC_EMU_HOOK void name(void* a) { asc_emu::note(a, bytes, write, __builtin_return_address(0), asc_emu::How::how); }
+#define ASC_EMU_ACCESSES(bytes)                                          \
+    ASC_EMU_ACCESS(__tsan_read##bytes, bytes, false, plain)              \
+    ASC_EMU_ACCESS(__tsan_write##bytes, bytes, true, plain)              \
+    ASC_EMU_ACCESS(__tsan_unaligned_read##bytes, bytes, false, plain)    \
+    ASC_EMU_ACCESS(__tsan_unaligned_write##bytes, bytes, true, plain)    \
+    ASC_EMU_ACCESS(__tsan_volatile_read##bytes, bytes, false, polling)   \
+    ASC_EMU_ACCESS(__tsan_volatile_write##bytes, bytes, true, polling)   \
+    ASC_EMU_ACCESS(__tsan_read_write##bytes, bytes, true, plain)         \
+    ASC_EMU_ACCESS(__tsan_unaligned_read_write##bytes, bytes, true, plain)
 ASC_EMU_ACCESSES(1)
 ASC_EMU_ACCESSES(2)
 ASC_EMU_ACCESSES(4)
@@ -61,7 +78,8 @@ ASC_EMU_HOOK void __tsan_write_range(void* a, unsigned long bytes) {
 }
 
 // Atomics: told as what they touch, then carried out in the strictest order.
-#define ASC_EMU_NOTE(write) asc_emu::note(const_cast<T*>(a), sizeof(T), write, __builtin_return_address(0), true)
+#define ASC_EMU_NOTE(write) \
+    asc_emu::note(const_cast<T*>(a), sizeof(T), write, __builtin_return_address(0), asc_emu::How::atomic)
 #define ASC_EMU_FETCH(bits, op)                                                              \
     ASC_EMU_HOOK uint##bits##_t __tsan_atomic##bits##_fetch_##op(volatile uint##bits##_t* a, \
                                                                  uint##bits##_t v, int) {    \
@@ -79,7 +97,7 @@ ASC_EMU_HOOK void __tsan_write_range(void* a, unsigned long bytes) {
 #define ASC_EMU_ATOMICS(bits)                                                                                   \
     ASC_EMU_HOOK uint##bits##_t __tsan_atomic##bits##_load(const volatile uint##bits##_t* a, int) {             \
         using T = uint##bits##_t;                                                                               \
-        asc_emu::note(a, sizeof(T), false, __builtin_return_address(0), true);                                        \
+        asc_emu::note(a, sizeof(T), false, __builtin_return_address(0), asc_emu::How::atomic);                  \
         return __atomic_load_n(a, __ATOMIC_SEQ_CST);                                                            \
     }                                                                                                           \
     ASC_EMU_HOOK void __tsan_atomic##bits##_store(volatile uint##bits##_t* a, uint##bits##_t v, int) {          \

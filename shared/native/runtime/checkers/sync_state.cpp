@@ -50,6 +50,14 @@ Agent& SyncState::begin(const Core& core, Pipe pipe) {
     return a;
 }
 
+Agent& SyncState::step(const Core& core, Pipe pipe) {
+    const uint8_t id = agent_of(core.slot, pipe);
+    Agent& a = agents_[id];
+    a.clock.time[id] = a.now;
+    ++a.now;
+    return a;
+}
+
 Clock SyncState::complete(uint8_t agent) {
     Clock c = agents_[agent].clock;
     c.time[agent] = agents_[agent].now;

@@ -65,6 +65,8 @@ public:
     void issued(const Core& core, Pipe pipe);
     // Starts the next instruction of a pipe: takes over what was known at its issue, and counts.
     Agent& begin(const Core& core, Pipe pipe);
+    // Parts an instruction of an ordered pipe that runs: what it does from now on comes after what it did before.
+    Agent& step(const Core& core, Pipe pipe);
     // What is complete when `pipe` has run everything up to now.
     Clock complete(uint8_t agent);
     // The scalar unit learned something or touched memory.

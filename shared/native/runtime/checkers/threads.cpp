@@ -1,10 +1,13 @@
-// Findings about the threads of SIMT functions: races in UB, and barriers that not all of them reach.
+// Findings about the threads of SIMT functions: bounds, races in UB and GM, and barriers that not all of them reach.
 #include "checkers/checker.hpp"
 #include "checkers/thread_race.hpp"
 #include "launch.hpp"
+#include "simt/block.hpp"
 
 namespace asc_emu {
 namespace {
+
+constexpr uint16_t kThreadSubject = 210;   // of findings about GM
 
 Place thread_place(const Core& core, const char* role, const char* what, const void* site) {
     return {role, core.block->index, core.slot, Pipe::V, what, site};
@@ -30,23 +33,76 @@ void Checker::on_thread_access(const Core& core, uint32_t offset, uint32_t bytes
     if (has(kInitcheck) && !access.write && !state_of(core).init->written_ub(core, offset, offset + bytes))
         report_unwritten(launch_.reporter, core, offset, bytes, access.site);
     if (!has(kRacecheck)) return;
-    const void* const other = thread_shadow().add(offset, bytes, access);
-    if (!other) return;
-    launch_.reporter.add("racecheck", 6100u + access.write, other, access.site, [&] {
+    if (const void* const other = thread_shadow().add(offset, bytes, access))
+        report_thread_race(core, "UB", offset, bytes, access, other);
+}
+
+void Checker::report_thread_race(const Core& core, const char* memory, uint64_t address, uint64_t bytes,
+                                 const ThreadAccess& access, const void* other) {
+    const uint32_t subject = 6100u + access.write + (memory[0] == 'G' ? 2 : 0);
+    launch_.reporter.add("racecheck", subject, other, access.site, [&] {
         const char* const first = access.write ? "reads" : "writes";
         const char* const second = access.write ? "writes" : "reads";
         Finding f;
         f.checker = "racecheck";
-        f.memory = "UB";
-        f.address = offset;
+        f.memory = memory;
+        f.address = address;
         f.bytes = bytes;
-        f.message = std::string("race on UB: a thread of a SIMT function ") + second + " what a thread of another warp " +
-                    first + "; no barrier lies between";
+        f.message = std::string("race on ") + memory + ": a thread of a SIMT function " + second +
+                    " what a thread of another warp " + first + "; no barrier lies between";
         f.fix = "asc_syncthreads() between the two";
         f.places.push_back(thread_place(core, first, "SIMT thread", other));
         f.places.push_back(thread_place(core, second, "SIMT thread", access.site));
         return f;
     });
+}
+
+void Checker::report_ub_bounds(const Core& core, int64_t offset, uint64_t bytes, const ThreadAccess& access) {
+    const char* const does = access.write ? "writes" : "reads";
+    const std::string message = std::string("a thread of a SIMT function ") + does + " UB bytes [" +
+                                std::to_string(offset) + ", " +
+                                std::to_string(offset + static_cast<int64_t>(bytes)) + "), but UB has " +
+                                std::to_string(kSpaceBytes[static_cast<size_t>(Space::ub)]) + " bytes";
+    launch_.reporter.add("memcheck", 6400u + access.write, access.site, nullptr, [&] {
+        Finding f;
+        f.checker = "memcheck";
+        f.memory = "UB";
+        f.address = static_cast<uint64_t>(offset);
+        f.bytes = bytes;
+        f.message = message;
+        f.fix = "keep the thread from the access: compare its index with the size of the array";
+        f.places.push_back(thread_place(core, does, "SIMT thread", access.site));
+        return f;
+    });
+    throw KernelError{make_report("bounds", message, &core, "SIMT thread", access.site)};
+}
+
+void Checker::on_thread_memory(const Core& core, uint64_t address, uint64_t bytes, const ThreadAccess& access) {
+    const auto offset = static_cast<int64_t>(address - reinterpret_cast<uintptr_t>(core.at(Space::ub, 0)));
+    constexpr int64_t kMiB = 1 << 20;   // on-chip memories lie at such distances
+    if (offset > -kMiB && offset < kMiB) {
+        if (has(kMemcheck)) report_ub_bounds(core, offset, bytes, access);
+        return;
+    }
+    const uint64_t end = address + bytes;
+    const GmRange* const range = ranges_.known() ? ranges_.find(address, end) : nullptr;
+    if (!range && running_simt()->owns(address)) return;
+    const char* const name = "SIMT thread";
+    if (has(kMemcheck) && !check_gm(core, Pipe::V, kThreadSubject, name, access.site, access.write, address, end) &&
+        !range)
+        // NOTE: a plain load or store cannot be left out.
+        throw KernelError{make_report("bounds", "a SIMT thread's access to GM is out of bounds", &core, name,
+                                      access.site)};
+    if (!has(kRacecheck) || (range && range->read_only)) return;
+    if (const void* const other = thread_shadow().add_global(address, bytes, access))
+        report_thread_race(core, "GM", address, bytes, access, other);
+    BlockState& s = state_of(core);
+    const auto kind = access.write ? ScalarAccess::store : ScalarAccess::load;
+    Agent& agent = access.atomic ? s.sync.step(core, Pipe::V) : s.sync.agent(core, Pipe::V);
+    if (access.atomic) hand_over(s, core, Pipe::V, agent, kind, address);
+    race_.global(s.gm_cache, {core, Pipe::V, static_cast<uint16_t>(Op::SimtFunction), access.site, agent,
+                              agent_of(core.slot, Pipe::V)}, access.write, access.atomic, address, end);
+    if (access.atomic) s.sync.step(core, Pipe::V);
 }
 
 void Checker::on_divergent_barrier(const Core& core, const void* first, const void* second, uint32_t waiting,

@@ -7,7 +7,7 @@
 
 namespace asc_emu::numerics {
 
-// NOTE: with 128 steps two blocks of B (16 KB) and the rows of A (7 KB) stay in a 32 KB L1.
+// NOTE: with 128 steps the blocks of B (32 KB with AVX-512) and the rows of A (3 KB) stay in a 48 KB L1.
 inline constexpr uint32_t kStepsPerPass = 128;
 
 template <class Multiply, int Blocks>
@@ -22,6 +22,14 @@ void multiply_rows(const RowPanel& a, TileJob job) {
         job.init += rows * job.init_row;
     }
 }
+
+using RowFunction = void (*)(const RowPanel& a, TileJob job);
+
+// multiply_rows for 1..kTileBlocks blocks.
+template <class Multiply>
+inline constexpr auto kRowFunctions = []<size_t... kBlock>(std::index_sequence<kBlock...>) {
+    return std::array<RowFunction, sizeof...(kBlock)>{multiply_rows<Multiply, kBlock + 1>...};
+}(std::make_index_sequence<isa::kTileBlocks>{});
 
 // `b(block, num_blocks, step, num_steps)` gives the ColumnPanel of a part of B, which stays valid
 // until it is called again.
@@ -44,11 +52,7 @@ void multiply_tiles(const RowPanel& a, ColumnSource&& b, const Columns& columns)
             const ColumnPanel part = b(columns.first_block + i, num_blocks, step, job.steps);
             job.b = part.words;
             job.b_block = part.block_stride;
-            if (num_blocks == kBlocks) {
-                multiply_rows<Multiply, kBlocks>(a, job);
-            } else {
-                multiply_rows<Multiply, 1>(a, job);
-            }
+            kRowFunctions<Multiply>[num_blocks - 1](a, job);
             job.init = job.c;  // the next pass continues from the sums so far
             job.init_row = 16;
             job.init_block = job.c_block;

@@ -1,5 +1,8 @@
 #include "simt/block.hpp"
 
+#include <dlfcn.h>
+#include <malloc.h>
+
 #include <atomic>
 #include <cstdlib>
 
@@ -282,6 +285,29 @@ uint32_t SimtBlock::live_lanes() const {
     for (uint32_t i = first; i < threads_.size() && i < first + kWarpLanes; ++i)
         if (threads_[i].state != ThreadState::done) mask |= 1u << (i - first);
     return mask;
+}
+
+bool SimtBlock::owns(uint64_t address) {
+    const auto inside = [address](const void* begin, size_t bytes) {
+        return begin && address - reinterpret_cast<uintptr_t>(begin) < bytes;
+    };
+    if (inside(&asc_emu_simt_thread_idx, sizeof(uint3)) || inside(&asc_emu_simt_block_dim, sizeof(dim3)) ||
+        inside(&asc_emu_simt_block_idx, sizeof(uint3)) || inside(&asc_emu_simt_grid_dim, sizeof(dim3)))
+        return true;
+    if (!threads_.empty() && inside(threads_[current_].stack.memory, kThreadStackBytes)) return true;
+    if (inside(runner_.memory, kThreadStackBytes) || inside(&function_, sizeof(function_))) return true;
+    if (function_.heap && inside(function_.heap, malloc_usable_size(function_.heap))) return true;
+    // Warp operations keep what lanes bring on the function's own fiber.
+    if (inside(fiber_->stack, kStackBytes)) return true;
+    if (core_.fiber && inside(core_.fiber->stack, kStackBytes)) return true;
+    // NOTE: asking the loader takes a microsecond.
+    const uint64_t page = address / 4096;
+    uint64_t& known = no_object_[page % no_object_.size()];
+    if (known == page) return false;
+    Dl_info where;
+    if (dladdr(reinterpret_cast<const void*>(address), &where)) return true;
+    known = page;
+    return false;
 }
 
 uint64_t SimtBlock::exchange(const void* site, uint64_t value, int32_t parameter,

@@ -5,6 +5,7 @@
 // all live threads are there. When every thread only polls memory, the function yields to the other cores.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -53,6 +54,9 @@ public:
     uint32_t warp() const { return current_ / kWarpLanes; }
     // Counts functions and barriers of the process.
     uint64_t epoch() const { return epoch_; }
+    // Whether an address is one of the running thread's coordinates, or lies on its stack, among the function's
+    // arguments, on the scalar unit's stack or in a loaded object: memory that is no tensor.
+    bool owns(uint64_t address);
     uint32_t lane() const { return current_ % kWarpLanes; }
     uint32_t live_lanes() const;
 
@@ -84,6 +88,7 @@ private:
     std::vector<ThreadStack> spare_;  // runners of this function that are not in use
     Fiber* fiber_ = nullptr;
     bool finished_ = false;
+    std::array<uint64_t, 64> no_object_{};   // numbers of pages that belong to no loaded object
 };
 
 // The function whose thread runs on this worker, or null.

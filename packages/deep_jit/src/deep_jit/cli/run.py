@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from .._shared.emulator.context import current_options
 from .._shared.emulator.options import CHECKS
 from .._shared.emulator.sanitizer import Finding, SanitizerError, record
 from .findings import exit_status, read_report_file, show
@@ -91,6 +92,7 @@ def run(
     Put `--` before ARGS that look like our own options.
     """
     options: dict[str, object] = {}
+    checked = checks is not None or bool(current_options().checks)
     if checks is not None:
         options["checks"] = tuple(name.strip() for name in checks.split(",") if name.strip())
     if threads is not None:
@@ -102,7 +104,7 @@ def run(
     written: list[Path] = []
     status = 0
     if kernel is None:
-        status, found = _run_program(file, words, wishes, checks is not None, place)
+        status, found = _run_program(file, words, wishes, checked, place)
     else:
         place |= {"num_blocks": blocks, "num_ubuf_bytes": ubuf, "backend": backend}
         written, found = _run_kernel(file, kernel, words, wishes, place)
@@ -111,7 +113,7 @@ def run(
                 click.echo(str(path))
     if wishes.mode and not as_json:
         show_profiles(wishes.profiles)
-    if checks is not None or found or (as_json and (wishes.mode or kernel is not None)):
+    if checked or found or (as_json and (wishes.mode or kernel is not None)):
         profiles = [profile_json(each) for each in wishes.profiles]
         show(found, as_json=as_json, written=written, profiles=profiles)
     ctx.exit(exit_status(found, error_exitcode, status))

@@ -16,7 +16,9 @@ from tile_kernels.quant.cast_plan import Band, CastPlan, make_plan
 from tile_kernels.quant.common import BaseCastConfig, CastInputConfig, CastOutputConfig
 from tile_kernels.utils import ceil_div
 
-__all__ = ["band_of", "check_blocks", "dtype_name", "run_cast", "run_round_trip"]
+__all__ = [
+    "band_of", "check_blocks", "dtype_name", "output_or_new", "run_cast", "run_round_trip",
+]  # fmt: skip
 
 
 def dtype_name(dtype: torch.dtype) -> str:
@@ -72,7 +74,7 @@ def run_cast(
     if sf is not None:
         config = _config_of_given(sf, config)
         common.check_sf("sf", sf, (tokens, hidden), config)
-    codes = _given_or_new(out, shape, config.torch_dtype, x.device) if want_data else None
+    codes = output_or_new(out, shape, config.torch_dtype, x.device) if want_data else None
     scales = sf if sf is not None else _scales_for(out_sf, (tokens, hidden), config, x.device)
     if tokens and hidden:
         mode = "data" if sf is not None else "cast" if want_data else "sf"
@@ -130,7 +132,7 @@ def _unused(dtype: str, device: torch.device) -> torch.Tensor:
 
 
 def _config_of_given(sf: torch.Tensor, config: CastOutputConfig) -> CastOutputConfig:
-    found = common._input_config(config.torch_dtype, sf, config.sf_block)
+    found = common.input_config(config.torch_dtype, sf, config.sf_block)
     return replace(
         config, use_tma_aligned_col_major_sf=found.use_tma_aligned_col_major_sf,
         use_packed_ue8m0=found.use_packed_ue8m0, use_e4m3_sf=found.use_e4m3_sf,
@@ -138,9 +140,10 @@ def _config_of_given(sf: torch.Tensor, config: CastOutputConfig) -> CastOutputCo
     )  # fmt: skip
 
 
-def _given_or_new(
+def output_or_new(
     out: torch.Tensor | None, shape: tuple[int, int], dtype: torch.dtype, device: torch.device
 ) -> torch.Tensor:
+    """Returns `out` after a check of its form, or a new tensor of that form."""
     if out is None:
         return torch.empty(shape, dtype=dtype, device=device)
     if out.dtype != dtype:

@@ -9,6 +9,7 @@ from tile_kernels.errors import TileKernelsValueError
 from tile_kernels.quant import common
 from tile_kernels.quant.block_cast_kernel import band_of, check_blocks, dtype_name
 from tile_kernels.quant.cast_plan import back_tile
+from tile_kernels.quant.e5m6_kernel import cast_back_from_e5m6
 from tile_kernels.quant.types import QuantTensor
 from tile_kernels.utils import ceil_div, str_to_dtype
 
@@ -27,7 +28,8 @@ def cast_back(
             strided, hidden a multiple of 64; scales in any layout, recognised by dtype and strides.
         fmt: ``"bf16"`` or ``"fp32"``, the dtype of the result.
         x_block_size: (tokens, channels) of a scale, any sizes.
-        x_special_fmt: None.
+        x_special_fmt: None; or ``"e5m6"`` for uint8 data [tokens, 3 hidden / 2] with a scale a row,
+            hidden a multiple of 8.
 
     Returns:
         [tokens, hidden]: `float(data) * sf`, rounded to nearest even.
@@ -41,10 +43,10 @@ def cast_back(
     """
     if fmt not in ("bf16", "fp32"):
         raise TileKernelsValueError(f"fmt got {fmt!r}; allowed: 'bf16', 'fp32'")
-    if x_special_fmt is not None:
-        raise TileKernelsValueError(
-            f"x_special_fmt={x_special_fmt!r} is not there yet; allowed: None"
-        )
+    if x_special_fmt not in (None, "e5m6"):
+        raise TileKernelsValueError(f"x_special_fmt got {x_special_fmt!r}; allowed: None, 'e5m6'")
+    if x_special_fmt == "e5m6":
+        return cast_back_from_e5m6(x, str_to_dtype(fmt), x_block_size)
     data, sf, config = common.get_cast_input_and_config(x, x_block_size)
     assert sf is not None
     tokens, hidden = data.shape[0], common.get_logical_hidden(data.shape[1], data.dtype)

@@ -20,7 +20,7 @@ __all__ = [
     "BaseCastConfig", "CastInputConfig", "CastOutputConfig", "alloc_scaling_factors",
     "cast_epilogue", "get_cast_input_and_config", "get_cast_output_config", "get_logical_hidden",
     "get_packed_ue8m0_pack_factor", "get_packed_ue8m0_torch_dtype", "get_physical_hidden",
-    "get_sf_shape", "set_packed_ue8m0_pack_factor", "sf_items", "sf_layout_of",
+    "get_sf_shape", "input_config", "set_packed_ue8m0_pack_factor", "sf_items", "sf_layout_of",
     "unpack_from_e2m1fn_x2",
 ]  # fmt: skip
 
@@ -189,7 +189,7 @@ def get_cast_input_and_config(
     if min(block) < 1:
         raise TileKernelsValueError(f"x_block_size must be positive, got {block}")
     hidden = get_logical_hidden(data.shape[1], data.dtype)
-    cfg = _input_config(data.dtype, sf, block)
+    cfg = input_config(data.dtype, sf, block)
     check_sf("x[1]", sf, (data.shape[0], hidden), cfg)
     if sf.device != data.device:
         raise TileKernelsValueError(f"x is on {data.device}, its scales on {sf.device}")
@@ -210,7 +210,8 @@ def _check_matrix(name: str, x: torch.Tensor, allowed: tuple[torch.dtype, ...]) 
         )
 
 
-def _input_config(dtype: torch.dtype, sf: torch.Tensor, block: tuple[int, int]) -> CastInputConfig:
+def input_config(dtype: torch.dtype, sf: torch.Tensor, block: tuple[int, int]) -> CastInputConfig:
+    """Returns the format of data with given scales, recognised by their dtype and strides."""
     if not isinstance(sf, torch.Tensor) or sf.dtype not in _SF_DTYPES or sf.dim() != 2:
         got = f"{tuple(sf.shape)} {sf.dtype}" if isinstance(sf, torch.Tensor) else type(sf).__name__
         raise TileKernelsTypeError(

@@ -7,6 +7,7 @@ import torch
 from tile_kernels.errors import TileKernelsValueError
 from tile_kernels.quant import common
 from tile_kernels.quant.block_cast_kernel import check_blocks, run_cast
+from tile_kernels.quant.e5m6_kernel import cast_to_e5m6
 from tile_kernels.quant.types import QuantTensor
 
 __all__ = [
@@ -36,7 +37,8 @@ def per_token_cast(
     Args:
         x: bf16 or fp32 [tokens, hidden], rows may be strided; or (data, sf) with data e4m3
             [tokens, hidden] or int8 [tokens, hidden / 2] (e2m1).
-        fmt: ``"e4m3"`` or ``"e2m1"``.
+        fmt: ``"e4m3"`` or ``"e2m1"``; or ``"e5m6"``, twelve bits a number, for x without scales and
+            num_per_channels of hidden, with the form of the scales as the only options.
         num_per_channels: channels per scale: 16, 32, 64, 128, or hidden.
         x_block_size: (tokens, channels) of one input scale, for x as (data, sf).
         use_tma_aligned_col_major_sf: scales of one group lie together.
@@ -47,9 +49,10 @@ def per_token_cast(
         out: where to write the codes.
 
     Returns:
-        (codes, scales): e4m3 [tokens, hidden] or int8 [tokens, hidden / 2]; scales
-        [tokens, groups], packed [tokens, groups / 2]. A group with infinity or NaN gets the scale
-        infinity (byte 255) or NaN, and its finite elements become 0 or NaN.
+        (codes, scales): e4m3 [tokens, hidden], int8 [tokens, hidden / 2] or for e5m6 uint8
+        [tokens, 3 hidden / 2]; scales [tokens, groups], packed [tokens, groups / 2]. A group with
+        infinity or NaN gets the scale infinity (byte 255) or NaN, and its finite elements become 0
+        or NaN.
 
     Raises:
         TileKernelsValueError, TileKernelsTypeError: a shape, stride, dtype or option that is not
@@ -58,6 +61,14 @@ def per_token_cast(
     Example:
         >>> codes, scales = per_token_cast(torch.randn(8, 256).bfloat16(), "e4m3", 128)
     """
+    if fmt == "e5m6":
+        if x_block_size is not None or use_e4m3_sf or stochastic_cast:
+            raise TileKernelsValueError(
+                "fmt='e5m6' excludes x_block_size, use_e4m3_sf and stochastic_cast; drop them"
+            )
+        return cast_to_e5m6(
+            x, num_per_channels, use_tma_aligned_col_major_sf, round_sf, use_packed_ue8m0, out
+        )
     data, sf_in, in_config = common.get_cast_input_and_config(x, x_block_size)
     config = _output(
         data, fmt, num_per_channels, use_tma_aligned_col_major_sf, round_sf, use_packed_ue8m0,

@@ -11,7 +11,7 @@ from tile_kernels import config as settings
 from tile_kernels.quant.common import unpack_from_e2m1fn_x2
 from tile_kernels.utils import align, ceil_div
 
-__all__ = ["cast", "cast_back", "decode_sf", "encode_e2m1"]
+__all__ = ["cast", "cast_back", "decode_sf", "encode_e2m1", "pack_bytes", "power_of_two"]
 
 _LARGEST = {"e4m3": 448.0, "e2m1": 6.0}
 _MIDPOINTS = (0.25, 0.75, 1.25, 1.75, 2.5, 3.5, 5.0)
@@ -41,7 +41,8 @@ def decode_sf(sf: torch.Tensor, rows: int, cols: int, block: tuple[int, int]) ->
         data = sf.contiguous().view(torch.uint8).view(sf.shape[0], k, pack)
         data = data.transpose(1, 2).reshape(-1, k)[:m]
     else:
-        data = sf.contiguous().view(torch.uint8)[:, :k]
+        # NOTE: `contiguous` keeps the strides of a single column, which no view as bytes allows.
+        data = sf.clone(memory_format=torch.contiguous_format).view(torch.uint8)[:, :k]
     return (data.int() << 23).view(torch.float32)
 
 
@@ -72,14 +73,15 @@ def _block_amax(x: torch.Tensor, block: tuple[int, int]) -> torch.Tensor:
     return padded.view(m, block[0], k, block[1]).amax((1, 3))
 
 
-def _power_of_two(scale: torch.Tensor) -> torch.Tensor:
+def power_of_two(scale: torch.Tensor) -> torch.Tensor:
     """The exponent byte of the power of two not below each scale; 255 for inf and NaN."""
     mantissa, exponent = torch.frexp(scale)
     biased = torch.where(mantissa == 0.5, exponent - 1, exponent) + 127
     return torch.where(scale.isfinite(), biased, 255)
 
 
-def _packed(bytes_: torch.Tensor, block: tuple[int, int], pack: int) -> torch.Tensor:
+def pack_bytes(bytes_: torch.Tensor, block: tuple[int, int], pack: int) -> torch.Tensor:
+    """Returns exponent bytes [row blocks, column blocks] as row-major words of packed scales."""
     dtype = {2: torch.int16, 4: torch.int32}[pack]
     m, k = bytes_.shape
     if block[1] == 1:
@@ -130,11 +132,11 @@ def cast(
             stored = stored.clamp(max=448.0).to(torch.float8_e4m3fn)
             inverse = 1.0 / stored.float()
         if round_sf:
-            exponent = _power_of_two(stored)
+            exponent = power_of_two(stored)
             stored = (exponent.int() << 23).view(torch.float32)
             inverse = torch.where(exponent >= 254, 0.0, torch.exp2(127.0 - exponent))
             if use_packed_ue8m0:
-                stored = _packed(exponent.to(torch.uint8), block_size, pack)
+                stored = pack_bytes(exponent.to(torch.uint8), block_size, pack)
         if use_tma_aligned_col_major_sf and block_size[1] != 1:
             stored = stored.T.clone(memory_format=torch.contiguous_format).T
     scaled = (values * _spread(inverse, block_size, shape)).clamp(-largest, largest)

@@ -12,6 +12,8 @@ inline std::remove_cv_t<T> asc_ldca(T* address) {
 }
 template <class T>
 inline std::remove_cv_t<T> asc_ldcg(T* address) {
+    // What L2 holds is what other cores have stored: to checkers such a load polls.
+    if constexpr (std::is_arithmetic_v<T>) return *static_cast<const volatile T*>(address);
     return asc_ldca(address);
 }
 // To L2, and through to memory.

@@ -1,0 +1,165 @@
+"""The kernels of e5m6, twelve bits a number (tile_kernels.md section 3.5).
+
+A tile is a few whole rows, a warp per row. Eight numbers fill three words; a row has one scale.
+Scales are items in a line, `step` of them a row: the number itself, or the bytes of a word whose
+first one holds the exponent.
+"""
+
+# mypy: ignore-errors
+# (TileLang gives annotations and names inside a kernel a meaning of their own.)
+from __future__ import annotations
+
+from typing import Any
+
+import tilelang.ascend.language as T
+
+from tile_kernels._bridge import asc_kernel
+from tile_kernels.quant import numeric_asc as num
+
+__all__ = ["cast_back_rows", "cast_rows"]
+
+WARP = 32
+LARGEST = 65024.0
+NUMBERS, WORDS = 8, 3  # a group
+
+
+def encode(value: Any) -> Any:
+    """The 12 bits (int32) of a float32 below 65536, ties to the even code; NaN stays NaN."""
+    bits = num.abs_bits(value)
+    exponent = (bits >> 23) - 112  # of fp16
+    mantissa = (bits & 0x7FFFFF) | 0x800000
+    tiny = mantissa >> T.min(14 - exponent, 31)
+    half = T.if_then_else(exponent > 0, (exponent << 10) | (mantissa >> 13 & 0x3FF), tiny)
+    half = T.if_then_else(exponent > 30, T.if_then_else(bits > 0x7F800000, 0x7E00, 0x7C00), half)
+    code = (half >> 4) | (num.bits_of(value) >> 20 & 0x800)
+    dropped = T.if_then_else(exponent > 30, 0, bits & 0x1FFFF)
+    return (code + T.cast((code & 1) + dropped > 0x10000, "int32")) & 0xFFF
+
+
+def decode(code: Any) -> Any:
+    """The float32 of 12 bits (int32)."""
+    magnitude = (code & 0x7FF) << 17
+    normal = num.float_of(magnitude + (112 << 23))
+    tiny = T.cast(code & 0x3F, "float32") * T.float32(2.0**-20)
+    special = num.float_of(magnitude | 0x7F800000)
+    exponent = code >> 6 & 31
+    value = T.if_then_else(exponent == 31, special, T.if_then_else(exponent == 0, tiny, normal))
+    return num.float_of(num.bits_of(value) | ((code & 0x800) << 20))
+
+
+def code_of(words: Any, index: Any) -> Any:
+    """One of the eight codes (int32) of three words (uint32), the first in the highest bits."""
+    word, shift = index * 12 // 32, index * 12 % 32
+    high, low = T.cast(words[word], "uint64"), T.cast(words[T.min(word + 1, WORDS - 1)], "uint64")
+    both = high << T.uint64(32) | low
+    return T.cast(both >> T.cast(52 - shift, "uint64") & T.uint64(0xFFF), "int32")
+
+
+@asc_kernel()
+def cast_rows(
+    x, out, sf, floor_bits: T.int32, round_sf: T.int32, tasks: T.int32,
+    x_dtype: str = "", sf_dtype: str = "", step: int = 1, rows: int = 1, width: int = 0,
+    cores: int = 1,
+):  # fmt: skip
+    """Casts [tokens, hidden] numbers to [tokens, 3 hidden / 8] words; `width` >= hidden."""
+    M, H, XS, W, S = T.dynamic("M, H, XS, W, S")
+    x: T.StridedTensor((M, H), (XS, 1), x_dtype)
+    out: T.Tensor((M, W), T.int32)
+    sf: T.Tensor((S,), sf_dtype)
+    with T.Kernel(cores) as core:
+        tile = T.alloc_shared((rows, width), x_dtype)
+        words = T.alloc_shared((rows, width // NUMBERS * WORDS), T.int32)
+        scales = T.alloc_shared((rows * step * 8,), sf_dtype)
+        row0 = T.alloc_var(T.int32)
+        count = T.alloc_var(T.int32)
+        for turn in T.serial((tasks - core + cores - 1) // cores):
+            row0 = (turn * cores + core) * rows
+            count = T.min(rows, M - row0)
+            T.copy(x[row0, 0], tile)
+            with T.SimtVF(threads=WARP * rows):
+                tx = T.get_thread_binding()
+                i = tx // WARP
+                lane = tx % WARP
+                amax = T.alloc_var(T.int32)
+                exponent = T.alloc_var(T.int32)
+                scale = T.alloc_var(T.float32)
+                inverse = T.alloc_var(T.float32)
+                codes = T.alloc_local((NUMBERS,), T.int32)
+                # Scale of the row
+                amax = 0
+                for e in T.serial(width // WARP):
+                    j = e * WARP + lane
+                    if i < count and j < H:
+                        amax = T.max(amax, num.abs_bits(T.cast(tile[i, j], "float32")))
+                amax = T.warp_reduce_max(amax)
+                largest = num.float_of(T.max(amax, floor_bits))
+                scale = largest / LARGEST
+                inverse = LARGEST / largest
+                exponent = num.rounded_up_exponent(scale)
+                if round_sf != 0:
+                    scale = num.exponent_scale(exponent)
+                    inverse = num.inverse_of_exponent(exponent)
+                if lane == 0:
+                    if sf_dtype == "uint8":
+                        for byte in T.serial(step):
+                            scales[i * step + byte] = T.cast(
+                                T.if_then_else(byte == 0, exponent, 0), "uint8"
+                            )
+                    else:
+                        scales[i * step] = scale
+                # Groups of codes
+                for e in T.serial((width // NUMBERS + WARP - 1) // WARP):
+                    group = e * WARP + lane
+                    if i < count and group * NUMBERS < H:
+                        for n in T.serial(NUMBERS):
+                            value = T.cast(tile[i, group * NUMBERS + n], "float32") * inverse
+                            codes[n] = encode(value)
+                        place = group * WORDS
+                        words[i, place] = codes[0] << 20 | codes[1] << 8 | codes[2] >> 4
+                        words[i, place + 1] = (
+                            codes[2] << 28 | codes[3] << 16 | codes[4] << 4 | codes[5] >> 8
+                        )
+                        words[i, place + 2] = codes[5] << 24 | codes[6] << 12 | codes[7]
+            T.copy(words, out[row0, 0])
+            T.copy(scales[0 : count * step], sf[row0 * step : (row0 + count) * step])
+
+
+@asc_kernel()
+def cast_back_rows(
+    x, sf, out, tasks: T.int32, step: T.int32,
+    sf_dtype: str = "", out_dtype: str = "", rows: int = 1, width: int = 0, cores: int = 1,
+):  # fmt: skip
+    """Writes the numbers of [tokens, 3 hidden / 8] words times their row's scale."""
+    M, W, XS, S, H = T.dynamic("M, W, XS, S, H")
+    x: T.StridedTensor((M, W), (XS, 1), T.int32)
+    sf: T.Tensor((S,), sf_dtype)
+    out: T.Tensor((M, H), out_dtype)
+    with T.Kernel(cores) as core:
+        words = T.alloc_shared((rows, width // NUMBERS * WORDS), T.int32)
+        values = T.alloc_shared((rows, width), out_dtype)
+        row0 = T.alloc_var(T.int32)
+        for turn in T.serial((tasks - core + cores - 1) // cores):
+            row0 = (turn * cores + core) * rows
+            T.copy(x[row0, 0], words)
+            with T.SimtVF(threads=WARP * rows):
+                tx = T.get_thread_binding()
+                i = tx // WARP
+                scale = T.alloc_var(T.float32)
+                group_words = T.alloc_local((WORDS,), T.uint32)
+                if row0 + i < M:
+                    if sf_dtype == "uint8":
+                        scale = num.exponent_scale(T.cast(sf[(row0 + i) * step], "int32"))
+                    else:
+                        scale = sf[(row0 + i) * step]
+                    for e in T.serial((width // NUMBERS + WARP - 1) // WARP):
+                        group = e * WARP + tx % WARP
+                        if group * NUMBERS < H:
+                            for n in T.serial(WORDS):
+                                group_words[n] = T.reinterpret(
+                                    words[i, group * WORDS + n], "uint32"
+                                )
+                            for n in T.serial(NUMBERS):
+                                values[i, group * NUMBERS + n] = T.cast(
+                                    decode(code_of(group_words, n)) * scale, out_dtype
+                                )
+            T.copy(values, out[row0, 0])

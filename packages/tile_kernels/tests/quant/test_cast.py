@@ -1,0 +1,77 @@
+"""The element-wise cast: to nearest bit for bit, at random against the published hash."""
+
+import pytest
+import torch
+
+from tile_kernels import emulator
+from tile_kernels.quant import cast
+from tile_kernels.testing.numeric import assert_equal
+from tile_kernels.testing.quant import quant_level_rank
+from tile_kernels.torch import cast_elements, cast_to_bf16_at_random
+
+SPECIAL = torch.tensor([0.0, -0.0, 448.0, 464.0, 1e9, -1e9, torch.inf, -torch.inf, 2.0**-9, 1e-40])
+
+
+def inputs(count):
+    x = torch.randn(count) * torch.exp2(torch.randint(-12, 9, (count,)).float())
+    x[: len(SPECIAL)] = SPECIAL[:count]
+    return x
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float8_e4m3fn])
+def test_to_nearest(dtype):
+    for count in (1, 16384 * 9 + 7):
+        x = inputs(count)
+        assert_equal(cast(x, dtype), cast_elements(x, dtype))
+    nans = cast(torch.tensor([torch.nan, 1.0, -torch.nan]), dtype)
+    assert nans.isnan().tolist() == [True, False, True]
+
+
+def test_every_e4m3_code_and_no_elements():
+    codes = torch.arange(256, dtype=torch.uint8).view(torch.float8_e4m3fn).view(16, 1, 16)
+    result = cast(codes, torch.bfloat16)
+    torch.testing.assert_close(result, codes.to(torch.bfloat16), rtol=0, atol=0, equal_nan=True)
+    assert cast(codes[:0], torch.bfloat16).shape == (0, 1, 16)
+    assert cast(torch.tensor(1.5), torch.bfloat16).shape == ()
+
+
+def test_bf16_at_random_has_the_published_bits():
+    x = inputs(16384 * 5 + 3)
+    got = cast(x, torch.bfloat16, stochastic_rounding=True)
+    assert_equal(got, cast_to_bf16_at_random(x))
+    middle = torch.full((40000,), 1.0 + 2.0**-9)
+    middle += torch.arange(40000) * 2.0**-23 % 2.0**-16  # other bits, so other random numbers
+    share = (cast(middle, torch.bfloat16, True) > 1.0).double().mean()
+    assert abs(share - 0.25) < 10 * (0.25 * 0.75 / 40000) ** 0.5
+
+
+def test_e4m3_at_random_picks_neighbours_without_bias():
+    x = inputs(40000).bfloat16()
+    x[5] = torch.nan
+    got = cast(x, torch.float8_e4m3fn, stochastic_rounding=True)
+    assert_equal(got, cast(x, torch.float8_e4m3fn, stochastic_rounding=True))
+    nearest = cast_elements(x, torch.float8_e4m3fn)
+    distance = (quant_level_rank(got, "e4m3") - quant_level_rank(nearest, "e4m3")).abs()
+    assert distance.max() == 1
+    part = torch.full((40000,), 1.0 + 2.0**-5).bfloat16()  # a quarter of the way to the next
+    share = (cast(part, torch.float8_e4m3fn, True).float() > 1.0).double().mean()
+    assert abs(share - 0.25) < 10 * (0.25 * 0.75 / 40000) ** 0.5
+
+
+def test_all_checkers():
+    x = inputs(16384 + 5)
+    with emulator(checks=("memcheck", "racecheck", "initcheck", "synccheck")):
+        assert_equal(cast(x, torch.bfloat16), cast_elements(x, torch.bfloat16))
+        assert_equal(cast(x, torch.bfloat16, True), cast_to_bf16_at_random(x))
+
+
+def test_bad_arguments():
+    x = torch.zeros(4, 8)
+    with pytest.raises(TypeError, match=r"dtype got torch\.int8"):
+        cast(x, torch.int8)
+    with pytest.raises(TypeError, match="x has dtype"):
+        cast(x.int(), torch.float32)
+    with pytest.raises(ValueError, match="stochastic_rounding from"):
+        cast(x, torch.float16, True)
+    with pytest.raises(ValueError, match="contiguous"):
+        cast(x.T, torch.bfloat16)

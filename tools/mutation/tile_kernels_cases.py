@@ -1,0 +1,152 @@
+"""Calls of tile_kernels' operators that bring every kernel of the package to run.
+
+Small, with tails, and enough for each loop to turn on four cores. A new kernel needs an entry of
+CASES that runs it: `mutate.py tile_kernels` names kernels that none of them runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from tile_kernels import moe, quant, rand, transform, transpose
+from tile_kernels.testing.quant import quant_inputs
+from tile_kernels.torch import quant_cast
+
+__all__ = ["CASES"]
+
+_PACKED: dict[str, Any] = {"round_sf": True, "use_packed_ue8m0": True}
+_PACKED_COL: dict[str, Any] = {**_PACKED, "use_tma_aligned_col_major_sf": True}
+
+
+def _indices(tokens: int = 9, experts: int = 12, k: int = 3) -> torch.Tensor:
+    idx = torch.rand(tokens, experts).argsort(dim=1)[:, :k].contiguous()
+    idx[::3, 0] = -1
+    return idx
+
+
+def _positions() -> tuple[torch.Tensor, torch.Tensor]:
+    mapping = moe.get_fused_mapping(_indices(), 12, 0, 4)
+    return mapping[3], mapping[0]
+
+
+def _expand() -> object:
+    to_pos, pos_to_expert = _positions()
+    data = torch.randn(9, 300).to(torch.float8_e4m3fn)
+    return moe.expand_to_fused_with_sf((data, torch.rand(9, 3)), 128, to_pos, pos_to_expert, True)
+
+
+def _reduce() -> object:
+    to_pos, pos_to_expert = _positions()
+    rows = torch.randn(pos_to_expert.numel(), 300).bfloat16()
+    return moe.reduce_fused(rows, torch.rand(9, 3), to_pos)
+
+
+def _gate_backward() -> object:
+    idx, weights = _indices(9, 40, 3), torch.rand(9, 3)
+    return moe.moe_topk_gate_backward(torch.rand(9, 40), idx, weights, torch.randn(9, 3), 1.0)
+
+
+def _top2_sum_gate() -> object:
+    logits, bias = torch.randn(9, 40), torch.zeros(40)
+    return moe.top2_sum_gate(logits, bias, 3, 2, 4, False, 0, 1.0, 0, 1, 0, 1, "sigmoid")
+
+
+def _unique() -> object:
+    groups = _indices(70)
+    moe.inplace_unique_group_indices(groups, 12)
+    return groups
+
+
+def _rotary() -> object:
+    query = torch.randn(19, 3, 64)
+    transform.apply_rotary(query, torch.randn(19, 64))
+    return query
+
+
+def _cast_back(fmt: str, block: tuple[int, int], **options: Any) -> object:
+    quantised = quant_cast.cast(quant_inputs(70, 320), fmt, block, **options)
+    return quant.cast_back(quantised, "bf16", block)
+
+
+def _round_trip() -> object:
+    x = quant_inputs(37, 320)
+    quant.per_token_cast_and_cast_back(x, "e4m3", 32)
+    return x
+
+
+def _recast() -> object:
+    data = quant_cast.cast(quant_inputs(150, 320), "e4m3", (1, 32))
+    return quant.per_channel_cast(data, "e4m3", 128, num_per_channels=32)
+
+
+def _swiglu_backward() -> object:
+    x = quant_inputs(150, 1408, torch.float32, spread=1.0)
+    grad = quant_inputs(150, 704, torch.float32, spread=1.0, seed=1)
+    psum, weights = torch.tensor([10, 37, 64, 143], dtype=torch.int32), torch.rand(150)
+    return quant.swiglu_backward(x, grad, "fp32", psum, weights, 2.5, 1.5, do_recompute=True)
+
+
+def _norm_backward() -> object:
+    x, grad = quant_inputs(70, 1056), quant_inputs(70, 1056, seed=1)
+    return quant.norm_backward(grad, x, quant_inputs(1, 1056, seed=2)[0], torch.rand(70) + 0.5)
+
+
+def _norm_and_cast() -> object:
+    x, residual = quant_inputs(37, 576), quant_inputs(37, 576, seed=1)
+    weight = quant_inputs(1, 576, seed=2, spread=0)[0]
+    return quant.norm_forward_and_per_token_cast(
+        x, weight, 1e-6, "e4m3", 32, residual, with_out_bf16=True
+    )
+
+
+CASES: dict[str, Callable[[], object]] = {
+    # Routing
+    "topk_gate": lambda: moe.topk_gate(torch.randn(9, 40), 3),
+    "normalize_weight": lambda: moe.normalize_weight(torch.rand(70, 5)),
+    "aux_fi": lambda: moe.aux_fi(_indices(70), 12, 3),
+    "mask_indices_by_tp": lambda: moe.mask_indices_by_tp(_indices(), 12, 4, 1, 2),
+    "unique_group_indices": _unique,
+    "topk_groups": lambda: moe.topk_sum_and_topk_group_idx(torch.randn(9, 8, 5), 2, 3),
+    "mapping": lambda: moe.get_fused_mapping(_indices(300, 300, 8), 300, 0, 4),
+    "gate": lambda: moe.moe_topk_gate(torch.randn(9, 40), 3, True, 1, 1.0, 0),
+    "gate_softmax": lambda: moe.moe_topk_gate(
+        torch.randn(9, 300), 3, True, 1, 1.0, 0, scoring_func="softmax"
+    ),
+    "top2_sum_gate": _top2_sum_gate,
+    "gate_backward": _gate_backward,
+    # Rows
+    "expand": _expand,
+    "reduce": _reduce,
+    "transpose": lambda: transpose.transpose(torch.randn(130, 330)),
+    "rotary": _rotary,
+    "randn": lambda: rand.randn(5000, device="cpu"),
+    # Casts
+    "per_token_cast": lambda: quant.per_token_cast(quant_inputs(37, 576), "e4m3", 32),
+    "per_token_cast_packed": lambda: quant.per_token_cast(
+        quant_inputs(67, 704, torch.float32), "e2m1", 16, **_PACKED_COL
+    ),
+    "per_token_cast_stochastic": lambda: quant.per_token_cast(
+        quant_inputs(37, 576), "e4m3", 32, stochastic_cast=True
+    ),
+    "per_block_cast": lambda: quant.per_block_cast(quant_inputs(70, 320), "e4m3", (32, 32)),
+    "per_block_cast_packed": lambda: quant.per_block_cast(
+        quant_inputs(300, 704), "e4m3", (128, 128), **_PACKED_COL
+    ),
+    "per_channel_cast": lambda: quant.per_channel_cast(quant_inputs(97, 320), "e4m3", 32),
+    "per_channel_recast": _recast,
+    "cast_back": lambda: _cast_back("e4m3", (1, 32)),
+    "cast_back_packed": lambda: _cast_back("e2m1", (32, 32), **_PACKED_COL),
+    "round_trip": _round_trip,
+    # With arithmetic
+    "swiglu": lambda: quant.swiglu_forward(quant_inputs(70, 384, spread=1.0), "fp32"),
+    "swiglu_cast": lambda: quant.swiglu_forward_and_per_token_cast(
+        quant_inputs(150, 384, torch.float32, spread=1.0), "e4m3", 128, **_PACKED_COL
+    ),
+    "swiglu_backward": _swiglu_backward,
+    "norm": lambda: quant.norm_forward(quant_inputs(37, 1024), None, 1e-6),
+    "norm_cast": _norm_and_cast,
+    "norm_backward": _norm_backward,
+}
