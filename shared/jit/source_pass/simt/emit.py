@@ -96,6 +96,7 @@ class _Emitter:
         steps = ", ".join(f"++asc_emu_at_{variable}" for variable in arrays)
         self._add("for (uint32_t asc_emu_lane = 0; asc_emu_lane < asc_emu_local.count;")
         self._add(f"     {', '.join(filter(None, ['++asc_emu_lane', steps]))}) {{")
+        self._add("ASC_EMU_SIMT_LANE(asc_emu_lane);")
         if self._works_on_pairs(region):
             # Vector code over each lane's array, not over lanes, whose arrays are apart.
             self._add('asm volatile("");')

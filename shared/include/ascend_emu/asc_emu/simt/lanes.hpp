@@ -12,6 +12,7 @@
 #include "asc_emu/simt/call.hpp"
 #include "asc_emu/simt/vector_types.hpp"
 #include "asc_emu/simt/warp.hpp"
+#include "asc_emu/simt/work.hpp"
 
 namespace asc_emu::simt::lanes {
 
