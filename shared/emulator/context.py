@@ -181,10 +181,10 @@ def _note_threads(state: Any, options: EmulatorOptions) -> None:
     state.trace_path = options.trace_path
 
 
-def build_token() -> tuple[str, str, bool]:
-    """What selects another build of a kernel: ISA, line numbers, and whether checkers look on."""
+def build_token() -> tuple[str, str, bool, bool]:
+    """What selects another build: ISA, line numbers, do checkers or the timing model look on."""
     options = current_options()
-    return options.isa, options.source_map, bool(options.checks)
+    return options.isa, options.source_map, bool(options.checks), options.timing != "off"
 
 
 def sync_threads() -> None:

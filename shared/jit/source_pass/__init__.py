@@ -10,6 +10,7 @@ from __future__ import annotations
 from .kernels import KernelDecl
 from .rewrite import RewriteResult, rewrite, rewrite_headers
 from .scan import SourcePassError
+from .simt import rewrite_work
 from .tree import RewrittenTree, rewrite_tree
 
 __all__ = [
@@ -20,4 +21,5 @@ __all__ = [
     "rewrite",
     "rewrite_headers",
     "rewrite_tree",
+    "rewrite_work",
 ]

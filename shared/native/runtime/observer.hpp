@@ -28,6 +28,8 @@ public:
     // A load or store inside a vector function that runs now; the address lies in UB.
     virtual void on_vector_access(const Core&, uint32_t /*offset*/, uint32_t /*bytes*/, bool /*write*/,
                                   const void* /*site*/) {}
+    // A vector function has run; `cycles`: of its schedule, without start and drain. Kernels built for timing only.
+    virtual void on_vector_time(const Core&, uint32_t /*cycles*/) {}
     // Before the access, for a load after it.
     virtual void on_scalar_access(const Core&, ScalarAccess, uint64_t /*address*/, uint32_t /*bytes*/,
                                   const void* /*site*/) {}

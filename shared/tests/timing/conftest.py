@@ -70,11 +70,44 @@ def vector_copy(runtime: Runtime, data: np.ndarray) -> Profile:
 @pytest.fixture(scope="session")
 def vector_function(runtime: Runtime) -> Profile:
     """`vector_function(num, loads=0, calls=1, mode="replay")` -> profile of calls in a row."""
-    kernel = runtime.compile("vector_function", (_KERNELS / "vector_function.hpp").read_text())
+    with emulator(timing="replay"):
+        kernel = runtime.compile("vector_function", (_KERNELS / "vector_function.hpp").read_text())
 
     def run(num: int, loads: int = 0, calls: int = 1, mode: str = "replay") -> TimingProfile:
         with emulator(timing=mode):
             kernel.launch({"num_blocks": 1}, np.int32(num), np.int32(loads), np.int32(calls))
+        return last_profile()
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def vector_arithmetic(runtime: Runtime) -> Profile:
+    """`vector_arithmetic(kind, num)` -> profile of `num` instructions in one function."""
+    with emulator(timing="replay"):
+        kernel = runtime.compile(
+            "vector_arithmetic", (_KERNELS / "vector_arithmetic.hpp").read_text()
+        )
+
+    def run(kind: int, num: int) -> TimingProfile:
+        with emulator(timing="replay"):
+            kernel.launch({"num_blocks": 1}, np.int32(kind), np.int32(num))
+        return last_profile()
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def simt_work(runtime: Runtime) -> Profile:
+    """`simt_work(threads, turns, loads, busy=threads)` -> profile of one SIMT function."""
+    with emulator(timing="replay"):
+        kernel = runtime.compile("simt_work", (_KERNELS / "simt_work.hpp").read_text())
+    data = np.zeros(2048, np.int32)
+
+    def run(threads: int, turns: int, loads: int, busy: int | None = None) -> TimingProfile:
+        with emulator(timing="replay"):
+            numbers = (threads, turns, loads, threads if busy is None else busy)
+            kernel.launch({"num_blocks": 1}, data, *map(np.int32, numbers))
         return last_profile()
 
     return run

@@ -131,9 +131,57 @@ def test_a_vector_function_costs_its_loads_and_stores(
     calls = 3
     profile = vector_function(num, loads, calls, mode)
     vectors = max(num, (num + loads) / 2)
-    one = constant("vf_fixed") + vectors * constant("vf_vector")
+    moved = constant("vf_fixed") + vectors * constant("vf_vector")
+    # Load, multiply and store of the last vector, behind those of all others.
+    schedule = constant("vf_ends") + loads / 2 + num - 1 + 6 + 8 + 9
+    one = max(moved, schedule)
     assert profile.cycles == pytest.approx(begin + calls * one)
     assert profile.bound[0] == "launch" or profile.bound[0] == "V"
+
+
+@pytest.mark.parametrize(
+    ("kind", "num", "cycles"),
+    [
+        # Dependent sums: 7 cycles each; independent ones: two a cycle; exp: two in 4 cycles.
+        (0, 500, 500 * 7),
+        (1, 500, 500 / 2),
+        (2, 500, 500 * 4 / 2),
+        # Reductions are issued alone; each waits for the one before.
+        (3, 100, 100 * 22),
+        # A fence: load, multiply, store, and the same again behind it.
+        (4, 50, 50 * (6 + 8 + 9)),
+    ],
+)
+def test_arithmetic_is_list_scheduled(vector_arithmetic, constant, begin, kind, num, cycles):
+    profile = vector_arithmetic(kind, num)
+    assert profile.cycles == pytest.approx(begin + constant("vf_ends") + cycles, abs=40)
+
+
+def test_simt_functions_cost_instructions_and_accesses(simt_work, constant, begin):
+    """A turn compares, counts and stores in UB; its kernel was made for these differences."""
+
+    def turn(threads: int) -> float:
+        return (simt_work(threads, 300, 0).cycles - simt_work(threads, 100, 0).cycles) / 200
+
+    one = turn(32) / constant("simt_gap")
+    assert one == 3
+    # Four schedulers: few warps run side by side, many take turns, also at UB.
+    assert turn(128) == turn(32)
+    issued, stored = one * 64 / constant("simt_schedulers"), 64 / constant("simt_ub_rate")
+    assert turn(2048) == pytest.approx(max(issued, stored))
+    loads = simt_work(32, 0, 20).cycles - simt_work(32, 0, 10).cycles
+    assert loads / 10 >= constant("simt_gm_latency")
+    # 2048 threads load 4 bytes each.
+    loads = simt_work(2048, 0, 200).cycles - simt_work(2048, 0, 100).cycles
+    rate = 100 * 2048 * 4 / constant("simt_gm_rate")
+    assert loads >= max(rate, 100 * constant("simt_gm_latency"))
+
+
+def test_lanes_of_a_warp_cost_what_the_busiest_does(simt_work):
+    """Threads from 32 on do nothing: warps without work cost nothing."""
+    assert simt_work(64, 100, 0, busy=32).cycles == pytest.approx(
+        simt_work(32, 100, 0, busy=1).cycles, rel=0.05
+    )
 
 
 def test_fast_mode_divides_l2_between_cores(closed_form, constant, begin):

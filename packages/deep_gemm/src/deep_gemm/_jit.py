@@ -126,19 +126,20 @@ def clear_runtimes() -> None:
         _runtimes.clear()
 
 
-def build_token() -> tuple[str | None, str | None]:
+def build_token() -> tuple[str | None, str | None, bool]:
     """Emulator options that select another build of a kernel (emulator.md section 3).
 
     Read straight from the shared option state, because it is part of every call.
     """
     state = sys.modules.get("_ascend_emulator_options_v1")
     if state is None:
-        return (None, None)
-    isa = source_map = None
+        return (None, None, False)
+    isa = source_map = timing = None
     for layer in state.layers:
         isa = layer.get("isa", isa)
         source_map = layer.get("source_map", source_map)
-    return (isa, source_map)
+        timing = layer.get("timing", timing)
+    return (isa, source_map, (timing or "off") != "off")
 
 
 def checks_enabled() -> bool:

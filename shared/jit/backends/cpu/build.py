@@ -16,7 +16,7 @@ from ..base import BuildRequest, BuildResult, KernelInfo, ParamInfo, TrackedIncl
 from .files import parse_dependencies
 from .flags import kernel_link_flags, split_macros
 from .host_compiler import HostCompiler
-from .observed import OBSERVE
+from .observed import OBSERVE, TIMED
 from .pch import Prelude, prelude_text
 
 __all__ = ["BINARY_NAME", "SOURCE_NAME", "KernelBuild", "read_kernels"]
@@ -80,11 +80,15 @@ class KernelBuild:
 
     def _write_rewritten(self, folder: Path) -> Path:
         """Writes what the compiler sees: the rewritten text and headers, and the prelude."""
-        from ...source_pass import rewrite, rewrite_headers  # slow to import, compiles only
+        from ...source_pass import rewrite, rewrite_headers, rewrite_work  # slow to import
 
         folder.mkdir()
         headers = {item.name: _read_text(item.path) for item in self._user_headers()}
-        root = rewrite(self.request.source, path=SOURCE_NAME, header_texts=headers)
+        source = self.request.source
+        if TIMED in self.flags:
+            headers = {name: rewrite_work(text, name) for name, text in headers.items()}
+            source = rewrite_work(source, SOURCE_NAME)
+        root = rewrite(source, path=SOURCE_NAME, header_texts=headers)
         for note in root.notes:
             self.log.warning(f"{self.request.tag}: {note}")
         for name, text in rewrite_headers(headers).items():

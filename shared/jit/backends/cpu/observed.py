@@ -1,4 +1,4 @@
-"""Which kernels are built so that checkers see plain loads and stores (emulator.md section 4).
+"""Which kernels are built so that checkers and the timing model see more (emulator.md 4 and 5).
 
 Instructions tell the checkers of themselves. SIMT functions touch memory by plain C++, which only
 the compiler can point out: it is told to instrument them as for its thread sanitizer, and the
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
 
@@ -17,9 +17,11 @@ from ...._component import include_dirs
 from ....emulator.context import current_options
 from ..base import TrackedInclude
 
-__all__ = ["OBSERVE", "observe_flags", "observe_flags_of_texts"]
+__all__ = ["OBSERVE", "TIMED", "observe_flags", "observe_flags_of_texts"]
 
 OBSERVE = "-fsanitize=thread"
+# Instructions of vector functions tell the timing model of themselves (asc_emu/vector/timed.hpp).
+TIMED = "-DASC_EMU_TIMED=1"
 # Threads poll volatile memory: that is no race. And nobody needs to know of calls.
 _DETAILS = {
     "gcc": (
@@ -32,36 +34,50 @@ _DETAILS = {
     ),
 }
 _SIMT = re.compile(rb"\b(?:__simt_vf__|__simt_callee__|threadIdx)\b")
+_VECTOR = re.compile(rb"\b(?:__sim[dt]_vf__|__sim[dt]_callee__|threadIdx|asc_vf_call)\b")
 
 
 def observe_flags(source: bytes, tracked: Iterable[TrackedInclude], family: str) -> tuple[str, ...]:
-    """Returns the flags that a kernel needs besides, now: none without checkers or SIMT code.
+    """Returns the flags that a kernel needs besides, now.
+
+    None without checkers and timing; none for texts without functions that these look into.
 
     Args:
         source: the kernel's text.
         tracked: headers of the user.
         family: of the compiler, ``gcc`` or ``clang``.
     """
-    if not current_options().checks:
-        return ()
     own = tuple(f"{path}{os.sep}" for path in include_dirs())
-    headers = (item for item in tracked if not os.path.realpath(item.path).startswith(own))
-    found = _SIMT.search(source) or any(_has_simt(item.path, item.sha256) for item in headers)
-    return (OBSERVE, *_DETAILS[family]) if found else ()
+    headers = [item for item in tracked if not os.path.realpath(item.path).startswith(own)]
+
+    def has(word: re.Pattern[bytes]) -> bool:
+        return bool(word.search(source)) or any(
+            _has(word, item.path, item.sha256) for item in headers
+        )
+
+    return _flags(has, family)
 
 
 def observe_flags_of_texts(texts: Iterable[str], family: str) -> tuple[str, ...]:
     """The same for a program, by all of its texts."""
-    if not current_options().checks:
-        return ()
-    found = any(_SIMT.search(text.encode()) for text in texts)
-    return (OBSERVE, *_DETAILS[family]) if found else ()
+    codes = [text.encode() for text in texts]
+    return _flags(lambda word: any(word.search(code) for code in codes), family)
+
+
+def _flags(has: Callable[[re.Pattern[bytes]], bool], family: str) -> tuple[str, ...]:
+    options = current_options()
+    flags: tuple[str, ...] = ()
+    if options.checks and has(_SIMT):
+        flags = (OBSERVE, *_DETAILS[family])
+    if options.timing != "off" and has(_VECTOR):
+        flags = (*flags, TIMED)
+    return flags
 
 
 @cache
-def _has_simt(path: Path, sha256: str) -> bool:
+def _has(word: re.Pattern[bytes], path: Path, sha256: str) -> bool:
     """`sha256` tells versions of a file apart."""
     try:
-        return _SIMT.search(path.read_bytes()) is not None
+        return word.search(path.read_bytes()) is not None
     except OSError:
         return False

@@ -5,9 +5,11 @@
 
 #include "asc_emu/vector/state.hpp"
 #include "launch.hpp"
+#include "observer.hpp"
 #include "op_table.hpp"
 #include "pipes.hpp"
 #include "thread_object.hpp"
+#include "timing/vector_schedule.hpp"
 
 #define ASC_EMU_API extern "C" __attribute__((visibility("default")))
 
@@ -53,8 +55,10 @@ void leave_vector_function() { asc_emu_vector.ub = kNoUb; }
 static void execute(Core& core, const VectorFunction& i) {
     asc_emu_vector = {reinterpret_cast<uintptr_t>(core.at(Space::ub, 0)),
                       vector_modes(core.regs.ctrl), ++vector_thread().serial};
+    if (g_observer) timing::vector_schedule().start();
     i.run(i.arguments);
     leave_vector_function();
+    if (g_observer) g_observer->on_vector_time(core, timing::vector_schedule().cycles());
 }
 static Work work(const Core&, const VectorFunction&) { return {CostClass::vector, 0, 1, 0}; }
 ASC_EMU_REGISTER(VectorFunction, Roles::aiv)

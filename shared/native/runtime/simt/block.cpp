@@ -48,6 +48,7 @@ bool simt_poll() {
 SimtBlock::SimtBlock(Core& core, const SimtFunction& function) : core_(core), function_(function) {
     const dim3 n = function.threads;
     epoch_ = next_epoch();
+    if (g_observer) work_.start(n.x * n.y * n.z);
     if (!function.lanes) {
         threads_.resize(static_cast<size_t>(n.x) * n.y * n.z);
         size_t i = 0;
@@ -79,7 +80,9 @@ bool SimtBlock::advance() {
     asc_emu_simt_block_idx = {block % x, grid.x ? block / x % grid.y : 0, grid.x ? block / x / grid.y : 0};
     asc_emu_simt_block_dim = function_.threads;
     core_.simt_polling = false;
+    work_.enter();
     resume(*fiber_);
+    work_.leave();
     tl_block = outer;
     asc_emu_simt_block_dim = dim3(1);
     return finished_;
@@ -94,6 +97,7 @@ void SimtBlock::fiber_entry(Core* core) {
     } else {
         block.run_all();
     }
+    if (g_observer) g_observer->on_vector_time(*core, block.work_.cycles());
     block.finished_ = true;
 }
 
@@ -168,6 +172,7 @@ void SimtBlock::runner_entry() {
             const uint32_t index = block.next_++;
             block.current_ = index;
             asc_emu_simt_thread_idx = block.threads_[index].index;
+            block.work_.select(index);
             block.function_.run(block.function_.arguments());
             SimtBlock& now = *tl_block;
             const bool waited = now.threads_[now.current_].stack.memory != nullptr;
@@ -186,6 +191,7 @@ void SimtBlock::enter(uint32_t index) {
     current_ = index;
     thread.state = ThreadState::ready;
     asc_emu_simt_thread_idx = thread.index;
+    work_.select(index);
     asc_emu_switch_context(&hub_, thread.stack.stack_pointer);
 }
 

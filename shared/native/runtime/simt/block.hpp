@@ -13,6 +13,7 @@
 #include "asc_emu/simt/runtime_api.h"
 #include "fiber.hpp"
 #include "simt/stacks.hpp"
+#include "simt/work.hpp"
 
 namespace asc_emu {
 
@@ -74,6 +75,7 @@ private:
 
     Core& core_;
     const SimtFunction function_;
+    SimtWork work_;                 // empty while nobody observes
     std::vector<SimtThread> threads_;
     uint32_t live_ = 0, at_barrier_ = 0;
     uint32_t current_ = 0;          // the running thread

@@ -175,7 +175,7 @@ void CoreModel::end_work(const Record& r, PipeModel& q, double start, double end
 }
 
 bool CoreModel::unit_flags_done(const Record& r, double& time) const {
-    if (r.wait_unit == 0) return true;
+    if (r.wait_unit == 0 || r.pipe == Pipe::V) return true;
     const auto& updates = unit_updates_[r.pipe == Pipe::M ? 1 : 0];
     if (updates.size() < r.wait_unit) return false;
     time = std::max(time, updates[r.wait_unit - 1]);

@@ -51,6 +51,10 @@ GmShape shape_of(const Access& a, uint8_t hint) {
     return s;
 }
 
+bool is_vector_function(const Command& c) {
+    return c.op == static_cast<uint16_t>(Op::VectorFunction) || c.op == static_cast<uint16_t>(Op::SimtFunction);
+}
+
 }  // namespace
 
 struct Recorder::CoreState {
@@ -164,18 +168,27 @@ void Recorder::on_block(Block& block) {
 void Recorder::on_execute(const Core& core, const Command& c, const OpInfo& info) {
     CoreState& s = state(core);
     s.running = nullptr;
-    if (c.op != static_cast<uint16_t>(Op::VectorFunction) || s.num_run >= s.vector_functions.size()) return;
+    if (!is_vector_function(c) || s.num_run >= s.vector_functions.size()) return;
     (void)info;
     s.running = &s.trace.records[s.vector_functions[s.num_run++]];
 }
 
-// NOTE: loads and stores are what a vector function is charged for: `bytes` counts loads, `value` stores.
+// NOTE: `bytes` counts loads of a vector function, `value` stores, `cycles` is its schedule.
 void Recorder::on_vector_access(const Core& core, uint32_t, uint32_t bytes, bool write, const void*) {
     Record* r = state(core).running;
     if (!r) return;
     const uint32_t vectors = (bytes + kVectorBytes - 1) / kVectorBytes;
     if (write) r->value += vectors;
     else r->bytes += vectors;
+}
+
+void Recorder::on_vector_time(const Core& core, uint32_t cycles) {
+    CoreState& s = state(core);
+    // The threads of a SIMT function run before the pipe executes it.
+    if (!s.running && s.num_run < s.vector_functions.size())
+        s.running = &s.trace.records[s.vector_functions[s.num_run]];
+    if (s.running) s.running->cycles = cycles;
+    s.running = nullptr;
 }
 
 void Recorder::on_block_end(Block& block) {
@@ -249,7 +262,7 @@ void Recorder::on_issue(const Core& core, const Command& c, const OpInfo& info, 
     r.value = work.descriptors;
     r.bytes = work.bytes;
     s.trace.flops += work.flops;
-    if (static_cast<Op>(c.op) == Op::VectorFunction) {
+    if (is_vector_function(c)) {
         r.value = 0;
         s.vector_functions.push_back(s.trace.records.size() - 1);
     }

@@ -37,7 +37,10 @@ struct Record {
     uint8_t unused;
     uint32_t site;         // return address in the kernel object, as an offset
     uint32_t value;        // operand of a synchronisation, hardware requests, stores of a vector function
-    uint32_t wait_unit;    // unit flag updates of the other pipe (M or FIX) that must be over; 0 = none
+    union {
+        uint32_t wait_unit;    // unit flag updates of the other pipe (M or FIX) that must be over; 0 = none
+        uint32_t cycles;       // of a vector function: its schedule; 0 = not known
+    };
     uint32_t gm;           // 1 + index into CoreTrace::gm; 0 = no global memory
     uint64_t bytes;        // moved; multiply-adds after alignment for mmad; loads of a vector function
 };

@@ -92,8 +92,6 @@ def gate(
     scores: T.Tensor((scored, experts), T.float32)
     topk_idx: T.Tensor((tokens, slots), T.int64)
     topk_weights: T.Tensor((tokens, slots), T.float32)
-    entries = T.max(num_physical, experts)
-    groups = T.max(num_groups, 1)
     with T.Kernel(cores) as core:
         tile = T.alloc_shared((ROWS, width), T.float32)
         sums = T.alloc_shared((ROWS, MAX_SLOTS), T.float32)
@@ -106,6 +104,14 @@ def gate(
                 token, inside = T.alloc_var(T.int32), T.alloc_var(T.int32)
                 token = T.min(first + row, tokens - 1)
                 inside = T.if_then_else(first + row < tokens, 1, 0)
+                # NOTE: variables keep these terms out of expressions, lowering is quicker then.
+                entries, groups = T.alloc_var(T.int32), T.alloc_var(T.int32)
+                per_group, rounds = T.alloc_var(T.int32), T.alloc_var(T.int32)
+                expert = T.alloc_var(T.int32)
+                entries = T.max(num_physical, experts)
+                rounds = T.ceildiv(entries, LANES)
+                groups = T.max(num_groups, 1)
+                per_group = T.truncdiv(experts, groups)
                 # A lane keeps entries lane, lane + 32, ... of its row
                 score = T.alloc_local((width // LANES,), T.float32)
                 key = T.alloc_local((width // LANES,), T.float32)
@@ -139,7 +145,7 @@ def gate(
                     image[0] = T.cast(image_token_mask[token], T.int32)
                 # Logits; rows that do not need them become zero
                 finite[0] = 1
-                for step in T.serial(T.ceildiv(entries, LANES)):
+                for step in T.serial(rounds):
                     number[0] = 0.0
                     if active[0] > random[0] and step * LANES + lane < experts:
                         number[0] = tile[row, step * LANES + lane]
@@ -150,7 +156,7 @@ def gate(
                 require(finite[0] == 1)
                 score_lane(score, experts, lane, scoring)
                 # Keys: biased scores, or random numbers
-                for step in T.serial(T.ceildiv(entries, LANES)):
+                for step in T.serial(rounds):
                     expert = step * LANES + lane
                     number[0] = key[step]
                     if scoring != SOFTMAX:
@@ -176,7 +182,7 @@ def gate(
                         if step * LANES + lane < experts:
                             tile[row, step * LANES + lane] = key[step]
                     T.sync_threads()
-                    group_scores(tile, sums, row, groups, experts // groups, 2, lane)
+                    group_scores(tile, sums, row, groups, per_group, 2, lane)
                     T.sync_threads()
                     value[0] = T.infinity(T.float32)
                     index[0] = -1
@@ -185,7 +191,7 @@ def gate(
                     for step in T.serial(T.ceildiv(experts, LANES)):
                         expert = step * LANES + lane
                         if expert < experts and random[0] == 0:
-                            group = expert // (experts // groups)
+                            group = T.truncdiv(expert, per_group)
                             below = sums[row, group] < value[0]
                             behind = sums[row, group] == value[0] and group > index[0]
                             if below or behind:

@@ -28,21 +28,23 @@ def count_slices(topk_idx, counts, pos_to_expert, pos_to_token, pos_to_token_top
         with T.SimtVF(threads=THREADS):
             thread = T.get_thread_binding()
             found = T.alloc_local((1,), T.int32)
+            # NOTE: variables keep these terms out of expressions, lowering is quicker then.
+            share, first, end = T.alloc_var(T.int32), T.alloc_var(T.int32), T.alloc_var(T.int32)
             share = T.ceildiv(n, cores)
             first = core * share
+            end = T.min(first + share, n)
             for step in T.serial(T.ceildiv(experts, THREADS)):
                 expert = step * THREADS + thread
                 if expert < experts:
                     found[0] = 0
-                    for offset in T.serial(share):
-                        if first + offset < n:
-                            if topk_idx[first + offset] == expert:
-                                found[0] = found[0] + 1
+                    for offset in T.serial(end - first):
+                        if topk_idx[first + offset] == expert:
+                            found[0] = found[0] + 1
                     counts[core, expert] = found[0]
             for step in T.serial(T.ceildiv(share, THREADS)):
-                offset = step * THREADS + thread
-                if offset < share and first + offset < n:
-                    require(topk_idx[first + offset] < experts)
+                flat = first + step * THREADS + thread
+                if flat < end:
+                    require(topk_idx[flat] < experts)
             for step in T.serial(T.ceildiv(positions, cores * THREADS)):
                 position = (step * cores + core) * THREADS + thread
                 if position < positions:
@@ -115,23 +117,25 @@ def hand_out_positions(
         with T.SimtVF(threads=THREADS):
             thread = T.get_thread_binding()
             position = T.alloc_local((1,), T.int32)
+            # NOTE: variables keep these terms out of expressions, lowering is quicker then.
+            share, first, end = T.alloc_var(T.int32), T.alloc_var(T.int32), T.alloc_var(T.int32)
             share = T.ceildiv(n, cores)
             first = core * share
+            end = T.min(first + share, n)
             for step in T.serial(T.ceildiv(experts, THREADS)):
                 expert = step * THREADS + thread
                 if expert < experts:
                     position[0] = counts[core, expert]
-                    for offset in T.serial(share):
+                    for offset in T.serial(end - first):
                         flat = first + offset
-                        if flat < n:
-                            if topk_idx[flat] == expert:
-                                pos_to_expert[position[0]] = expert
-                                pos_to_token[position[0]] = flat // k
-                                pos_to_token_topk[position[0]] = flat
-                                token_topk_to_pos[flat] = position[0]
-                                position[0] = position[0] + 1
+                        if topk_idx[flat] == expert:
+                            pos_to_expert[position[0]] = expert
+                            pos_to_token[position[0]] = T.truncdiv(flat, k)
+                            pos_to_token_topk[position[0]] = flat
+                            token_topk_to_pos[flat] = position[0]
+                            position[0] = position[0] + 1
             for step in T.serial(T.ceildiv(share, THREADS)):
-                offset = step * THREADS + thread
-                if offset < share and first + offset < n:
-                    if topk_idx[first + offset] < 0:
-                        token_topk_to_pos[first + offset] = -1
+                flat = first + step * THREADS + thread
+                if flat < end:
+                    if topk_idx[flat] < 0:
+                        token_topk_to_pos[flat] = -1

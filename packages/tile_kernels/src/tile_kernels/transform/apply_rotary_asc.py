@@ -37,14 +37,17 @@ def rotate(
             thread = T.get_thread_binding()
             half = dim // 2
             pairs = batches * tokens * heads * half
+            item, pair, head = T.alloc_var(T.int32), T.alloc_var(T.int32), T.alloc_var(T.int32)
+            flat, token, batch = T.alloc_var(T.int32), T.alloc_var(T.int32), T.alloc_var(T.int32)
             for step in T.serial(T.ceildiv(pairs, cores * THREADS)):
                 item = (step * cores + core) * THREADS + thread
                 if item < pairs:
-                    pair = item % half
-                    head = item // half % heads
-                    flat = item // half // heads
-                    token = flat % tokens
-                    batch = flat // tokens
+                    pair = T.truncmod(item, half)
+                    flat = T.truncdiv(item, half)
+                    head = T.truncmod(flat, heads)
+                    flat = T.truncdiv(flat, heads)
+                    token = T.truncmod(flat, tokens)
+                    batch = T.truncdiv(flat, tokens)
                     row = T.alloc_local((1,), T.int32)
                     row[0] = token + offset
                     if with_positions:

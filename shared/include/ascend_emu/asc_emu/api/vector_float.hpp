@@ -13,6 +13,7 @@ namespace asc_emu {
 template <class T>
 inline void divide(VectorRegister<T>& dst, const VectorRegister<T>& a, const VectorRegister<T>& b,
                    const MaskRegister& mask) {
+    ASC_EMU_TIMED_OP(kSpecialClass<T>, dst, a, b, mask);
     if constexpr (std::is_integral_v<T>) {
         static_assert(is_multiplied<T>,
                       "asc_div takes vectors of integers of 2 or 4 bytes, half or float");
@@ -31,6 +32,7 @@ inline void divide(VectorRegister<T>& dst, const VectorRegister<T>& a, const Vec
 template <class T>
 ASC_EMU_INLINE void square_root(VectorRegister<T>& dst, const VectorRegister<T>& a,
                                 const MaskRegister& mask) {
+    ASC_EMU_TIMED_OP(kSpecialClass<T>, dst, a, mask);
     zeroing<sizeof(T)>(dst, mask, [&](uint32_t k) ASC_EMU_LAMBDA {
         return flush_lanes<T>(lane_op<T>(flush_lanes<T>(a.part[k]), SquareRoot{}));
     });
@@ -38,6 +40,7 @@ ASC_EMU_INLINE void square_root(VectorRegister<T>& dst, const VectorRegister<T>&
 template <class Rule, class T>
 inline void masked_elementary(VectorRegister<T>& dst, const VectorRegister<T>& src,
                               const MaskRegister& mask) {
+    ASC_EMU_TIMED_OP(kSpecialClass<T>, dst, src, mask);
     VectorRegister<T> all;
     elementary<Rule>(all, src);
     zeroing<sizeof(T)>(dst, mask, [&](uint32_t k) ASC_EMU_LAMBDA { return all.part[k]; });
@@ -47,6 +50,7 @@ template <class T>
 ASC_EMU_INLINE void multiply_add(VectorRegister<T>& dst, const VectorRegister<T>& a,
                                  const VectorRegister<T>& b, const VectorRegister<T>& c,
                                  const MaskRegister& mask) {
+    ASC_EMU_TIMED_OP(kMulClass<T>, dst, a, b, c, mask);
     zeroing<sizeof(T)>(dst, mask, [&](uint32_t k) ASC_EMU_LAMBDA {
         return fused_lanes<T>(a.part[k], b.part[k], c.part[k]);
     });
@@ -67,6 +71,7 @@ template <uint32_t kPart>
 inline void exp_of_difference(VectorRegister<float>& dst, const VectorRegister<half>& a,
                               const VectorRegister<half>& b, const MaskRegister& mask) {
     VectorRegister<float> difference;
+    ASC_EMU_SAME_STAMP(difference, stamp_of(a) > stamp_of(b) ? a : b);
     each_chunk([&](uint32_t k) ASC_EMU_LAMBDA {
         difference.part[k] = bits_of(half_lanes(a.part[k], kPart) - half_lanes(b.part[k], kPart));
     });
@@ -76,6 +81,7 @@ template <uint32_t kPart>
 inline void exp_of_difference(VectorRegister<float>& dst, const VectorRegister<float>& a,
                               const VectorRegister<float>& b, const MaskRegister& mask) {
     VectorRegister<float> difference;
+    ASC_EMU_SAME_STAMP(difference, stamp_of(a) > stamp_of(b) ? a : b);
     each_chunk([&](uint32_t k) ASC_EMU_LAMBDA {
         difference.part[k] = bits_of(float_of(a.part[k]) - float_of(b.part[k]));
     });

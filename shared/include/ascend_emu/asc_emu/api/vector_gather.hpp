@@ -18,6 +18,7 @@ inline ASC_EMU_FORCED void gather_elements(VectorRegister<Result>& dst, T* base,
                                            const VectorRegister<I>& index,
                                            const MaskRegister& mask) {
     static_assert(std::is_unsigned_v<I>, "asc_gather takes unsigned indices");
+    ASC_EMU_TIMED_OP(VectorClass::gather, dst, index, mask);
     constexpr uint32_t W = sizeof(I), kLanes = kVectorBytes / W;
     // Inactive lanes read element 0 where that is allowed, and are cleared.
     VectorRegister<I> used;
@@ -51,6 +52,7 @@ template <class T>
 inline ASC_EMU_FORCED void gather_blocks(VectorRegister<T>& dst, T* base,
                                          const VectorRegister<uint32_t>& index,
                                          const MaskRegister& mask) {
+    ASC_EMU_TIMED_OP(VectorClass::gather, dst, index, mask);
     const auto at = lanes_of(index);
     LaneArray<uint8_t> to;
     for (uint32_t k = 0; k < 8; ++k) {
@@ -72,6 +74,7 @@ inline ASC_EMU_FORCED void scatter_elements(T* base, const VectorRegister<T>& sr
     static_assert(
         std::is_unsigned_v<I> && (sizeof(T) == 1 ? sizeof(I) == 2 : sizeof(I) == sizeof(T)),
         "asc_scatter takes u16 indices for elements of 1 or 2 bytes, u32 ones for 4");
+    ASC_EMU_TIMED_STORE(VectorClass::scatter, src, index, mask);
     // Bytes sit at the even places of 16-bit lanes.
     const auto from = lanes_of<I>(src);
     const auto at = lanes_of(index);
@@ -85,6 +88,7 @@ inline ASC_EMU_FORCED void scatter_elements(T* base, const VectorRegister<T>& sr
 template <uint32_t kFirst, bool kCumulative>
 inline ASC_EMU_FORCED void histogram(VectorRegister<uint16_t>& dst,
                                      const VectorRegister<uint8_t>& src, const MaskRegister& mask) {
+    ASC_EMU_TIMED_OP(VectorClass::histogram, dst, dst, src, mask);
     uint16_t counts[256] = {};
     const auto from = lanes_of(src);
     for (uint32_t i = 0; i < 256; ++i) counts[from[i]] += mask.template lane<1>(i);

@@ -10,6 +10,7 @@
     inline ASC_EMU_FORCED void name(                                                              \
         asc_emu::VectorRegister<T>& dst, const asc_emu::VectorRegister<T>& src0,                  \
         const asc_emu::VectorRegister<T>& src1, const vector_bool& mask) {                        \
+        ASC_EMU_TIMED_OP(asc_emu::VectorClass::logic, dst, src0, src1, mask);                     \
         asc_emu::zeroing<sizeof(T)>(                                                              \
             dst, mask, [&](uint32_t k) ASC_EMU_LAMBDA { return src0.part[k] op src1.part[k]; });  \
     }                                                                                             \
@@ -28,6 +29,7 @@ ASC_EMU_LOGIC(asc_xor, ^)
 template <class T>
 inline ASC_EMU_FORCED void asc_not(asc_emu::VectorRegister<T>& dst,
                                    const asc_emu::VectorRegister<T>& src, const vector_bool& mask) {
+    ASC_EMU_TIMED_OP(asc_emu::VectorClass::logic, dst, src, mask);
     asc_emu::zeroing<sizeof(T)>(dst, mask, [&](uint32_t k) ASC_EMU_LAMBDA { return ~src.part[k]; });
 }
 template <class T>
@@ -85,6 +87,7 @@ ASC_EMU_INLINE void shift(VectorRegister<T>& dst, const VectorRegister<T>& src,
                   "shift counts are signed integers of the width of the shifted lanes");
     using S = std::make_signed_t<T>;
     using U = std::make_unsigned_t<T>;
+    ASC_EMU_TIMED_OP(VectorClass::logic, dst, src, counts, mask);
     uint64_t negative = 0;
     zeroing<sizeof(T)>(dst, mask, [&](uint32_t k) ASC_EMU_LAMBDA {
         negative |= bits_of_lanes<sizeof(T)>(chunk_as<S>(counts, k) < S{0}) & mask.chunk(k);
@@ -98,6 +101,7 @@ ASC_EMU_INLINE void shift(VectorRegister<T>& dst, const VectorRegister<T>& src, 
     static_assert(is_int32_or_less<T>, "shifts take vectors of integers of 1, 2 or 4 bytes");
     using U = std::make_unsigned_t<T>;
     if (__builtin_expect(count < 0, 0)) refuse_negative_shift();
+    ASC_EMU_TIMED_OP(VectorClass::logic, dst, src, mask);
     constexpr int16_t kWidth = 8 * sizeof(T);
     const auto n = splat<U>(static_cast<U>(count < kWidth ? count : kWidth));
     zeroing<sizeof(T)>(dst, mask,

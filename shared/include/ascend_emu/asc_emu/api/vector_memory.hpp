@@ -83,7 +83,10 @@ enum mem_bar_t : uint8_t {
     ST_LD,
     ST_ST,
 };
-inline ASC_EMU_FORCED void asc_mem_bar(mem_bar_t) { __atomic_signal_fence(__ATOMIC_SEQ_CST); }
+inline ASC_EMU_FORCED void asc_mem_bar(mem_bar_t) {
+    ASC_EMU_VECTOR_FENCE();
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+}
 inline ASC_EMU_FORCED void mem_bar(mem_bar_t type) { asc_mem_bar(type); }
 
 // Offsets that grow with the turns of the loop around the call: offset elements of 1, 2 or 4 bytes

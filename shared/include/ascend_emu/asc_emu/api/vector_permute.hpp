@@ -16,6 +16,7 @@ template <class D, class S>
 inline void pack_lanes(VectorRegister<D>& dst, const VectorRegister<S>& src, uint32_t half) {
     static_assert(std::is_unsigned_v<D> && std::is_integral_v<S> && 2 * sizeof(D) == sizeof(S),
                   "packing goes from integers of 2 or 4 bytes to unsigned ones of half the width");
+    ASC_EMU_TIMED_OP(VectorClass::pack, dst, src);
     const auto from = lanes_of(src);
     LaneArray<D> to{};
     constexpr uint32_t kLanes = kVectorBytes / sizeof(S);
@@ -27,6 +28,7 @@ template <class D, class S>
 inline void unpack_lanes(VectorRegister<D>& dst, const VectorRegister<S>& src, uint32_t half) {
     static_assert(std::is_integral_v<D> && std::is_integral_v<S> && sizeof(D) == 2 * sizeof(S),
                   "unpacking goes from integers of 1 or 2 bytes to ones of twice the width");
+    ASC_EMU_TIMED_OP(VectorClass::pack, dst, src);
     const auto from = lanes_of(src);
     LaneArray<D> to;
     constexpr uint32_t kLanes = kVectorBytes / sizeof(D);
@@ -43,6 +45,7 @@ inline ASC_EMU_FORCED void asc_intlv(asc_emu::VectorRegister<T>& dst0,
                                      const asc_emu::VectorRegister<T>& src1) {
     if (&dst0 == &dst1) asc_emu::refuse_equal_destinations();
     asc_emu::interleave(dst0, dst1, src0, src1);
+    ASC_EMU_SAME_STAMP(dst1, dst0);
 }
 template <class T>
 inline ASC_EMU_FORCED void asc_deintlv(asc_emu::VectorRegister<T>& dst0,
@@ -51,6 +54,7 @@ inline ASC_EMU_FORCED void asc_deintlv(asc_emu::VectorRegister<T>& dst0,
                                        const asc_emu::VectorRegister<T>& src1) {
     if (&dst0 == &dst1) asc_emu::refuse_equal_destinations();
     asc_emu::deinterleave(dst0, dst1, src0, src1);
+    ASC_EMU_SAME_STAMP(dst1, dst0);
 }
 
 #define ASC_EMU_PACK(name, rule, half)                                                         \
@@ -72,6 +76,7 @@ inline void asc_gather(asc_emu::VectorRegister<T>& dst, const asc_emu::VectorReg
                        const asc_emu::VectorRegister<I>& index) {
     static_assert(std::is_integral_v<I> && sizeof(I) == sizeof(T) && sizeof(T) <= 4,
                   "asc_gather inside a register takes indices of the width of its lanes");
+    ASC_EMU_TIMED_OP(asc_emu::VectorClass::gather_register, dst, src, index);
     constexpr uint32_t kLanes = asc_emu::VectorRegister<T>::kLanes;
     const auto from = asc_emu::lanes_of<asc_emu::BitsOf<T>>(src);
     const auto at = asc_emu::lanes_of(index);

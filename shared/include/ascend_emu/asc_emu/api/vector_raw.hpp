@@ -28,6 +28,7 @@ ASC_EMU_INLINE void finish(VectorRegister<T>& dst, const VectorRegister<T>& resu
         each_chunk([&](uint32_t k) ASC_EMU_LAMBDA {
             dst.part[k] = select_lanes<W>(mask.chunk(k), result.part[k], dst.part[k]);
         });
+        ASC_EMU_SAME_STAMP(dst, result);
     } else {
         dst = result;
     }
@@ -198,6 +199,7 @@ template <class T, uint32_t kMode = asc_emu::kMerging>
 ASC_EMU_INLINE void vmov(asc_emu::VectorRegister<T>& dst, const asc_emu::VectorRegister<T>& src,
                          const vector_bool& mask, asc_emu::Mode<kMode> = {}) {
     asc_emu::VectorRegister<T> r;
+    ASC_EMU_TIMED_OP(asc_emu::VectorClass::logic, dst, src, mask);
     asc_emu::zeroing<sizeof(T)>(r, mask, [&](uint32_t k) ASC_EMU_LAMBDA { return src.part[k]; });
     asc_emu::finish<kMode, sizeof(T)>(dst, r, mask);
 }

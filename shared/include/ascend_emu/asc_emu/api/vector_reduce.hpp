@@ -44,6 +44,7 @@ constexpr uint32_t log2_lanes(uint32_t bytes) {
 template <uint32_t kBytes, class D, class S>
 ASC_EMU_INLINE void sum(VectorRegister<D>& dst, const VectorRegister<S>& src,
                         const MaskRegister& mask) {
+    ASC_EMU_TIMED_OP(kBytes == 32 ? VectorClass::reduce_block : VectorClass::reduce, dst, src, mask);
     if constexpr (std::is_integral_v<S> && sizeof(S) == 2) {
         static_assert(sizeof(D) == 4 && std::is_signed_v<D> == std::is_signed_v<S>,
                       "sums of 16-bit integers are 32-bit integers of the same sign");
@@ -140,6 +141,7 @@ template <bool kMax, class T>
 inline void reduce_extreme(VectorRegister<T>& dst, const VectorRegister<T>& src,
                            const MaskRegister& mask) {
     static_assert(is_ordered_wide<T>, "reductions take 16- and 32-bit integers, half and float");
+    ASC_EMU_TIMED_OP(VectorClass::reduce, dst, src, mask);
     const auto lanes = lanes_of(src);
     const Keys<T> keys = extreme_keys<kMax>(src, mask);
     const Extreme<T> best = find_extreme<kMax>(lanes, keys, mask, 0, VectorRegister<T>::kLanes);
@@ -152,6 +154,7 @@ template <bool kMax, class T>
 inline void reduce_extreme_blocks(VectorRegister<T>& dst, const VectorRegister<T>& src,
                                   const MaskRegister& mask) {
     static_assert(is_ordered_wide<T>, "reductions take 16- and 32-bit integers, half and float");
+    ASC_EMU_TIMED_OP(VectorClass::reduce_block, dst, src, mask);
     constexpr uint32_t kPerBlock = 32 / sizeof(T);
     const auto lanes = lanes_of(src);
     const Keys<T> keys = extreme_keys<kMax>(src, mask);
@@ -166,6 +169,7 @@ template <class T>
 ASC_EMU_INLINE void sum_pairs(VectorRegister<T>& dst, const VectorRegister<T>& src,
                               const MaskRegister& mask) {
     static_assert(is_half_or_float<T>, "asc_pair_reduce_sum takes half and float");
+    ASC_EMU_TIMED_OP(VectorClass::reduce_pair, dst, src, mask);
     sum_tree<1>(dst, src, mask);
 }
 

@@ -32,6 +32,7 @@ ASC_EMU_INLINE Chunk<LaneInt<sizeof(T)>> compare_chunk(ChunkBits a, ChunkBits b)
 template <class Rule, class T, class Second>
 ASC_EMU_INLINE void compare(MaskRegister& dst, const VectorRegister<T>& a, Second second,
                             const MaskRegister& mask) {
+    ASC_EMU_TIMED_OP(VectorClass::logic, dst, a, mask);
     static_assert(is_arithmetic9<T>,
                   "comparisons take vectors of integers of 1, 2 or 4 bytes, half, bf16 or float");
     MaskRegister r{};
@@ -107,6 +108,7 @@ inline ASC_EMU_FORCED void asc_select(asc_emu::VectorRegister<T>& dst,
                                       const asc_emu::VectorRegister<T>& src0,
                                       const asc_emu::VectorRegister<T>& src1,
                                       const vector_bool& mask) {
+    ASC_EMU_TIMED_OP(asc_emu::VectorClass::logic, dst, src0, src1, mask);
     asc_emu::each_chunk([&](uint32_t k) ASC_EMU_LAMBDA {
         dst.part[k] = asc_emu::select_lanes<sizeof(T)>(mask.chunk(k), src0.part[k], src1.part[k]);
     });
@@ -136,6 +138,7 @@ inline ASC_EMU_FORCED void asc_copy(asc_emu::VectorRegister<T>& dst,
 template <class T>
 inline ASC_EMU_FORCED void asc_duplicate_scalar(asc_emu::VectorRegister<T>& dst,
                                                 std::type_identity_t<T> value) {
+    ASC_EMU_TIMED_OP(asc_emu::VectorClass::duplicate, dst);
     const asc_emu::ChunkBits all = asc_emu::splat_bits(value);
     asc_emu::each_chunk([&](uint32_t k) ASC_EMU_LAMBDA { dst.part[k] = all; });
 }
@@ -143,6 +146,7 @@ template <class T>
 inline ASC_EMU_FORCED void asc_duplicate_scalar(asc_emu::VectorRegister<T>& dst,
                                                 std::type_identity_t<T> value,
                                                 const vector_bool& mask) {
+    ASC_EMU_TIMED_OP(asc_emu::VectorClass::duplicate, dst, mask);
     const asc_emu::ChunkBits all = asc_emu::splat_bits(value);
     asc_emu::zeroing<sizeof(T)>(dst, mask, [&](uint32_t) ASC_EMU_LAMBDA { return all; });
 }
@@ -165,8 +169,11 @@ inline ASC_EMU_FORCED asc_emu::VectorRegister<T> asc_duplicate_scalar(T value,
     template <class T>                                                                       \
     inline void name(asc_emu::VectorRegister<T>& dst, const asc_emu::VectorRegister<T>& src, \
                      const vector_bool& mask) {                                              \
+        ASC_EMU_TIMED_OP(asc_emu::VectorClass::duplicate, dst, src, mask);                   \
         const auto lanes = asc_emu::lanes_of(src);                                           \
-        asc_duplicate_scalar(dst, lanes[lane_index], mask);                                  \
+        const auto all = asc_emu::splat_bits(lanes[lane_index]);                             \
+        asc_emu::zeroing<sizeof(T)>(dst, mask,                                               \
+                                    [&](uint32_t) ASC_EMU_LAMBDA { return all; });           \
     }                                                                                        \
     template <class T>                                                                       \
     inline asc_emu::VectorRegister<T> name(const asc_emu::VectorRegister<T>& src,            \
@@ -185,6 +192,7 @@ template <class T>
 inline void ramp(VectorRegister<T>& dst, T value, bool down) {
     static_assert(one_of<T, int8_t, int16_t, int32_t, half, float>,
                   "asc_arange counts in signed integers of 1, 2 or 4 bytes, half or float");
+    ASC_EMU_TIMED_OP(VectorClass::duplicate, dst);
     constexpr uint32_t kLanes = kVectorBytes / sizeof(T);
     LaneArray<T> lanes;
     for (uint32_t i = 0; i < kLanes; ++i) {
@@ -197,7 +205,9 @@ inline void ramp(VectorRegister<T>& dst, T value, bool down) {
     VectorRegister<T> all;
     set_lanes(all, lanes);
     if constexpr (is_floating<T>)
-        unary(dst, all, kAllBits, [](auto v) ASC_EMU_LAMBDA { return v; });
+        each_chunk([&](uint32_t k) ASC_EMU_LAMBDA {
+            dst.part[k] = lane_op<T>(all.part[k], [](auto v) ASC_EMU_LAMBDA { return v; });
+        });
     else
         dst = all;
 }

@@ -10,6 +10,7 @@ namespace asc_emu {
 template <class T>
 inline ASC_EMU_FORCED uint32_t squeeze(VectorRegister<T>& dst, const VectorRegister<T>& src,
                                        const MaskRegister& mask) {
+    ASC_EMU_TIMED_OP(VectorClass::squeeze, dst, src, mask);
     constexpr uint32_t W = sizeof(T), kLanes = kVectorBytes / W;
     // A whole member is written at each place, so there is room for one behind the register.
     struct alignas(64) {
@@ -111,6 +112,7 @@ template <class T>
 inline ASC_EMU_FORCED void asc_unsqueeze(asc_emu::VectorRegister<T>& dst, const vector_bool& mask) {
     static_assert(std::is_integral_v<T> && sizeof(T) <= 4,
                   "asc_unsqueeze counts in integers of 1, 2 or 4 bytes");
+    ASC_EMU_TIMED_OP(asc_emu::VectorClass::squeeze, dst, mask);
     asc_emu::LaneArray<T> to;
     uint32_t count = 0;
     for (uint32_t i = 0; i < asc_emu::kVectorBytes / sizeof(T); ++i) {

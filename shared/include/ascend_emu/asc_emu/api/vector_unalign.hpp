@@ -41,6 +41,7 @@ inline ASC_EMU_FORCED void prime_load(vector_load_unalign& state, const T* src) 
 template <class T>
 inline ASC_EMU_FORCED void load_unaligned(VectorRegister<T>& dst, vector_load_unalign& state,
                                           const T* src) {
+    ASC_EMU_TIMED_OP(VectorClass::load_alone, dst);
     if (state.next != reinterpret_cast<uintptr_t>(src))
         asc_emu_fail(
             "an unaligned load of a place its vector_load_unalign is not primed for; call "
@@ -82,6 +83,7 @@ inline ASC_EMU_FORCED void store_unaligned(void* dst, vector_store_unalign& stat
 template <class T>
 inline ASC_EMU_FORCED void store_unaligned(T* dst, vector_store_unalign& state,
                                            const VectorRegister<T>& src, uint32_t count) {
+    ASC_EMU_TIMED_STORE(VectorClass::store, src);
     if (count > kVectorBytes / sizeof(T))
         asc_emu_fail("an unaligned store got more elements than a register has lanes");
     store_unaligned(dst, state, &src, count * sizeof(T), sizeof(T));

@@ -12,6 +12,7 @@
 #include "asc_emu/simt/call.hpp"
 #include "asc_emu/simt/vector_types.hpp"
 #include "asc_emu/simt/warp.hpp"
+#include "asc_emu/simt/work.hpp"
 
 namespace asc_emu::simt::lanes {
 
@@ -76,9 +77,11 @@ class Values {
             data<T>()[lane] = static_cast<T>(value != 0);
         else
             data<T>()[lane] = static_cast<T>(value);
-        if constexpr (Operation::kOperand)
+        if constexpr (Operation::kOperand) {
+            check_width(width);
             parameters_[lane] =
                 pack(static_cast<int32_t>(operand > 0x7fff ? 0x7fff : operand), width);
+        }
         if (lane == 0) *run_ = &Operation::template run<T>;
     }
     template <class Operation, class T>

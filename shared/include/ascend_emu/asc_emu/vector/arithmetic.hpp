@@ -56,6 +56,7 @@ ASC_EMU_INLINE ChunkBits lane_op(ChunkBits a, ChunkBits b, F f) {
 template <class T, class F>
 ASC_EMU_INLINE void unary(VectorRegister<T>& dst, const VectorRegister<T>& a,
                           const MaskRegister& mask, F f) {
+    ASC_EMU_TIMED_OP(VectorClass::logic, dst, a, mask);
     zeroing<sizeof(T)>(dst, mask,
                        [&](uint32_t k) ASC_EMU_LAMBDA { return lane_op<T>(a.part[k], f); });
 }
@@ -172,9 +173,19 @@ inline void saturating(VectorRegister<T>& dst, const VectorRegister<T>& a,
         return x < 0 ? kMin : kMax;
     });
 }
+// Maxima and the like cost less than sums.
+template <class Rule, class T>
+constexpr VectorClass arithmetic_class() {
+    if constexpr (std::is_same_v<Rule, Mul>)
+        return kMulClass<T>;
+    else
+        return std::is_same_v<Rule, Max> || std::is_same_v<Rule, Min> ? VectorClass::logic
+                                                                      : kAddClass<T>;
+}
 template <class Rule, class T>
 ASC_EMU_INLINE void arithmetic(VectorRegister<T>& dst, const VectorRegister<T>& a,
                                const VectorRegister<T>& b, const MaskRegister& mask) {
+    ASC_EMU_TIMED_OP((arithmetic_class<Rule, T>()), dst, a, b, mask);
     if constexpr (std::is_integral_v<T> && requires { &Rule::template overflow<T>; }) {
         if (vector_mode(kIntSaturate)) return saturating<Rule>(dst, a, b, mask);
     }

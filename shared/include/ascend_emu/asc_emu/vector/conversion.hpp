@@ -227,6 +227,7 @@ template <class D, class S, Round R, bool kSat, uint32_t kPart>
 template <class D, class S, Round R, bool kSat, uint32_t kPart>
 ASC_EMU_INLINE void convert(VectorRegister<D>& dst, const VectorRegister<S>& src,
                             const MaskRegister& mask) {
+    ASC_EMU_TIMED_OP((kConvertClass<D, S>), dst, src, mask);
     if constexpr (may_saturate<D, S>) {
         if (vector_mode(kCastGlobal)) return convert_globally<D, S, R, kSat, kPart>(dst, src, mask);
     }

@@ -34,6 +34,7 @@ ASC_EMU_INLINE ChunkBits unzip_chunk(ChunkBits a, ChunkBits b) {
 template <class T>
 ASC_EMU_INLINE void interleave(VectorRegister<T>& dst0, VectorRegister<T>& dst1,
                                const VectorRegister<T>& src0, const VectorRegister<T>& src1) {
+    ASC_EMU_TIMED_OP(VectorClass::interleave, dst0, src0, src1);
     using U = BitsOf<T>;
     ChunkBits r[2 * kChunks];
     each_chunk([&](uint32_t k) ASC_EMU_LAMBDA {
@@ -48,6 +49,7 @@ ASC_EMU_INLINE void interleave(VectorRegister<T>& dst0, VectorRegister<T>& dst1,
 template <class T>
 ASC_EMU_INLINE void deinterleave(VectorRegister<T>& dst0, VectorRegister<T>& dst1,
                                  const VectorRegister<T>& src0, const VectorRegister<T>& src1) {
+    ASC_EMU_TIMED_OP(VectorClass::interleave, dst0, src0, src1);
     using U = BitsOf<T>;
     ChunkBits z[2 * kChunks];
     each_chunk([&](uint32_t k) ASC_EMU_LAMBDA {

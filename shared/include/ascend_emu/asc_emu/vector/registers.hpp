@@ -5,6 +5,7 @@
 
 #include "asc_emu/types.hpp"
 #include "asc_emu/vector/chunk.hpp"
+#include "asc_emu/vector/timed.hpp"
 
 namespace asc_emu {
 
@@ -17,17 +18,20 @@ struct alignas(64) VectorRegister {
     using Element = T;
     static constexpr uint32_t kLanes = kVectorBytes / sizeof(T);
     ChunkBits part[kChunks];
+    ASC_EMU_STAMP
 
     VectorRegister() = default;
     // A cast between register types keeps the bits.
     template <class U>
     explicit ASC_EMU_INLINE VectorRegister(const VectorRegister<U>& other) {
         each_chunk([&](uint32_t k) ASC_EMU_LAMBDA { part[k] = other.part[k]; });
+        ASC_EMU_SAME_STAMP(*this, other);
     }
 };
 
 struct alignas(32) MaskRegister {
     uint64_t word[4];
+    ASC_EMU_STAMP
 
     // Bits that govern member k of a register.
     ASC_EMU_INLINE uint64_t chunk(uint32_t k) const {

@@ -1,0 +1,92 @@
+// Modelled time of vector instructions (ascend_c_vector.md section 16.3): in kernels built for the timing
+// model every register carries the cycle from which it can be used, and every instruction tells the
+// runtime of itself. Other builds hold nothing of this.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+namespace asc_emu {
+
+enum class VectorClass : uint32_t {
+#define ASC_EMU_VECTOR_CLASS(name, ...) name,
+#include "asc_emu/vector/classes.inc"
+#undef ASC_EMU_VECTOR_CLASS
+    count
+};
+
+// Float, 16-bit float or integer forms of a class.
+template <class T>
+constexpr bool is_int_lane = std::is_integral_v<T>;
+template <class T>
+constexpr VectorClass kAddClass = is_int_lane<T> ? VectorClass::add_int : VectorClass::add_float;
+template <class T>
+constexpr VectorClass kMulClass = is_int_lane<T> ? VectorClass::mul_int : VectorClass::mul_float;
+template <class T>
+constexpr VectorClass kSpecialClass =
+    sizeof(T) == 2 ? VectorClass::special_half : VectorClass::special_float;
+template <class D, class S>
+constexpr VectorClass kConvertClass = is_int_lane<D> && is_int_lane<S> ? VectorClass::convert_int
+                                      : !is_int_lane<D> && !is_int_lane<S> && sizeof(D) >= 2 &&
+                                              sizeof(S) >= 2
+                                          ? VectorClass::convert
+                                          : VectorClass::convert_other;
+
+}  // namespace asc_emu
+
+#if ASC_EMU_TIMED
+
+extern "C" {
+// Issues an instruction whose operands are there at cycle `ready`; returns when its result is.
+uint32_t asc_emu_vector_issue(uint32_t vector_class, uint32_t ready);
+// What follows waits for everything so far.
+void asc_emu_vector_fence(void);
+}
+
+namespace asc_emu {
+
+template <class R>
+inline __attribute__((always_inline)) uint32_t stamp_of(const R& r) {
+    if constexpr (requires { r.stamp; })
+        return r.stamp;
+    else
+        return 0;
+}
+template <class... R>
+inline __attribute__((always_inline)) uint32_t issued(VectorClass c, const R&... sources) {
+    uint32_t ready = 0;
+    ((ready = stamp_of(sources) > ready ? stamp_of(sources) : ready), ...);
+    return asc_emu_vector_issue(static_cast<uint32_t>(c), ready);
+}
+// Sets the destination's cycle when the instruction has written it: it may be a source too.
+template <class D>
+class Timed {
+  public:
+    template <class... R>
+    inline __attribute__((always_inline)) Timed(VectorClass c, D& destination, const R&... sources)
+        : destination_(destination), stamp_(issued(c, sources...)) {}
+    inline __attribute__((always_inline)) ~Timed() { destination_.stamp = stamp_; }
+
+  private:
+    D& destination_;
+    const uint32_t stamp_;
+};
+
+}  // namespace asc_emu
+
+#define ASC_EMU_STAMP uint32_t stamp = 0;
+// ASC_EMU_TIMED_OP(class, destination, sources...) as a block's statement before the instruction.
+#define ASC_EMU_TIMED_OP(...) const ::asc_emu::Timed asc_emu_timed(__VA_ARGS__)
+#define ASC_EMU_TIMED_STORE(...) ::asc_emu::issued(__VA_ARGS__)
+#define ASC_EMU_SAME_STAMP(to, from) (to).stamp = (from).stamp
+#define ASC_EMU_VECTOR_FENCE() asc_emu_vector_fence()
+
+#else
+
+#define ASC_EMU_STAMP
+#define ASC_EMU_TIMED_OP(...) static_cast<void>(0)
+#define ASC_EMU_TIMED_STORE(...) static_cast<void>(0)
+#define ASC_EMU_SAME_STAMP(to, from) static_cast<void>(0)
+#define ASC_EMU_VECTOR_FENCE() static_cast<void>(0)
+
+#endif
