@@ -34,7 +34,8 @@ def warm() -> None:
 def prepare(folder: Path) -> list[str]:
     """Runs the cases for their texts and results.
 
-    Texts of one kernel with the same statements to mutate, in the same order, are mutated once.
+    Texts of one kernel with the same statements to mutate, in the same order, are mutated once:
+    in the first case that has them.
 
     Raises:
         RuntimeError: a case is not silent, or none runs some kernel.
