@@ -75,7 +75,9 @@ def _page(rows: Sequence[Row]) -> str:
         "",
         "Each synchronisation statement, stage number, unit flag, bounds guard and fill of the "
         "kernels is deleted or weakened in turn, and the kernel runs under all four checkers and a "
-        "numeric test. Noticed: somebody says so. The intact kernels are silent. Made by "
+        "numeric test. Noticed: somebody says so. The intact kernels are silent. Kernels in "
+        "TileLang are mutated in the text that it generates; of one that is compiled in several "
+        "forms, texts with the same statements are mutated once. Made by "
         "`python tools/mutate.py all --out packages/deep_jit/benchmarks/results`.",
         "",
         "| kernels | kind | mutants | noticed | by | set aside |",

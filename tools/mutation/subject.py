@@ -78,7 +78,8 @@ class Subject:
         known = self._verdicts.find(key)
         if known is None:
             known = self._workers.judge(self._root, None)
-            self._verdicts.keep(key, *known)
+            if not known[0]:
+                self._verdicts.keep(key, *known)
         return known
 
     def run(self, mutants: Sequence[Mutant], tell: Callable[[Outcome], None]) -> list[Outcome]:

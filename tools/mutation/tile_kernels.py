@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from .mutants import find_mutants
 from .tilelang_texts import read, run_checked, texts_read, texts_written
 
 if TYPE_CHECKING:
@@ -31,7 +32,10 @@ def warm() -> None:
 
 
 def prepare(folder: Path) -> list[str]:
-    """Runs the cases for their texts and results; a text of two cases is mutated once.
+    """Runs the cases for their texts and results.
+
+    Texts of one kernel with the same statements to mutate, in the same order, are mutated once:
+    in the first case that has them.
 
     Raises:
         RuntimeError: a case is not silent, or none runs some kernel.
@@ -39,18 +43,20 @@ def prepare(folder: Path) -> list[str]:
     from .tile_kernels_cases import CASES
 
     names: set[str] = set()
-    texts: dict[str, str] = {}
+    chosen: dict[tuple[str, ...], str] = {}
     for case in CASES:
         with texts_written(_bridge(), folder, case) as files:
-            wrong = run_checked(partial(_save, case, folder / f"{case}.pt"))
+            wrong = run_checked("tile_kernels", partial(_save, case, folder / f"{case}.pt"))
         if wrong:
             raise RuntimeError(f"{case} is not silent when intact: {' '.join(wrong)}")
         for file in files:
-            names.add(file.split(".")[1])
-            texts.setdefault((folder / file).read_text(), file)
+            kernel = file.split(".")[1]
+            names.add(kernel)
+            edits = (f"{m.kind} {m.text} {m.new}" for m in find_mutants(folder, [Path(file)]))
+            chosen.setdefault((kernel, *edits), file)
     if missing := _kernels() - names:
         raise RuntimeError(f"no case of tile_kernels_cases.py runs {', '.join(sorted(missing))}")
-    return sorted(texts.values())
+    return sorted(chosen.values())
 
 
 def sources(file: str) -> Sequence[Path]:
@@ -64,7 +70,7 @@ def judge(folder: Path, file: str | None) -> tuple[str, str] | None:
 
     for case in [file.partition(".")[0]] if file else CASES:
         with texts_read(_bridge(), folder, case):
-            found = run_checked(partial(_compare, case, folder / f"{case}.pt"))
+            found = run_checked("tile_kernels", partial(_compare, case, folder / f"{case}.pt"))
         if found is not None:
             return found
     return None
@@ -114,10 +120,14 @@ def _compare(case: str, path: Path) -> None:
     import torch
 
     for got, wanted in zip(_run(case), torch.load(path), strict=True):
-        same = torch.equal(
-            got.contiguous().view(torch.uint8), wanted.contiguous().view(torch.uint8)
-        )
-        assert same, f"another result of {case}"
+        assert torch.equal(_bytes(got), _bytes(wanted)), f"another result of {case}"
+
+
+def _bytes(tensor: torch.Tensor) -> torch.Tensor:
+    import torch
+
+    dense = torch.empty(tensor.numel(), dtype=tensor.dtype)
+    return dense.copy_(tensor.flatten()).view(torch.uint8)
 
 
 def _tensors(value: object) -> Iterator[torch.Tensor]:

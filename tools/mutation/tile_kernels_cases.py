@@ -12,8 +12,9 @@ from typing import Any
 import torch
 
 from tile_kernels import moe, quant, rand, transform, transpose
+from tile_kernels.moe.autograd import expand_weights
 from tile_kernels.testing.quant import quant_inputs
-from tile_kernels.torch import quant_cast
+from tile_kernels.torch import e5m6, quant_cast
 
 __all__ = ["CASES"]
 
@@ -82,6 +83,38 @@ def _recast() -> object:
     return quant.per_channel_cast(data, "e4m3", 128, num_per_channels=32)
 
 
+def _gathered_channel_cast() -> object:
+    data = quant_cast.cast(quant_inputs(50, 320), "e4m3", (1, 32))
+    positions = torch.randint(-2, 50, (150,), dtype=torch.int32)
+    return quant.per_channel_cast_fused(data, "e4m3", 128, True, 32, positions)
+
+
+def _e5m6_back() -> object:
+    quantised = e5m6.cast_to_e5m6(quant_inputs(37, 704), 704)
+    return quant.per_token_cast_back(quantised, "bf16", 704, "e5m6")
+
+
+def _lossless() -> object:
+    exponent = torch.randint(100, 110, (70, 10), dtype=torch.int32)
+    data = torch.randint(-128, 128, (70, 160), dtype=torch.int8)
+    return quant.per_block_cast_lossless(
+        (data, (exponent << 23).view(torch.float32)), "e4m3", (1, 32), (32, 32)
+    )
+
+
+def _weight_sf() -> object:
+    exponents = torch.randint(1, 255, (2, 36, 44), dtype=torch.int32)
+    return quant.batched_transpose_weight_sf(
+        [(exponents << 23).view(torch.float32)], 32, [False], [None]
+    )
+
+
+def _gathered_weights() -> object:
+    idx = _indices(70)
+    mapping = moe.get_fused_mapping(idx, 12, 0, 4)
+    return expand_weights(torch.rand(70, 3), mapping[2], mapping[3])
+
+
 def _swiglu_backward() -> object:
     x = quant_inputs(150, 1408, torch.float32, spread=1.0)
     grad = quant_inputs(150, 704, torch.float32, spread=1.0, seed=1)
@@ -102,6 +135,15 @@ def _norm_and_cast() -> object:
     )
 
 
+def _norm_mega_moe() -> object:
+    words = torch.zeros(2, 256, dtype=torch.int32)
+    quant.norm_forward_and_per_token_cast(
+        quant_inputs(150, 256), None, 1e-6, "e4m3", 32, round_sf=True, mega_moe_sf=words.T,
+        mega_moe_block_m=96,
+    )  # fmt: skip
+    return words
+
+
 CASES: dict[str, Callable[[], object]] = {
     # Routing
     "topk_gate": lambda: moe.topk_gate(torch.randn(9, 40), 3),
@@ -111,14 +153,16 @@ CASES: dict[str, Callable[[], object]] = {
     "unique_group_indices": _unique,
     "topk_groups": lambda: moe.topk_sum_and_topk_group_idx(torch.randn(9, 8, 5), 2, 3),
     "mapping": lambda: moe.get_fused_mapping(_indices(300, 300, 8), 300, 0, 4),
+    # NOTE: it chooses groups, which the other calls of the same kernel leave out
+    "top2_sum_gate": _top2_sum_gate,
     "gate": lambda: moe.moe_topk_gate(torch.randn(9, 40), 3, True, 1, 1.0, 0),
     "gate_softmax": lambda: moe.moe_topk_gate(
         torch.randn(9, 300), 3, True, 1, 1.0, 0, scoring_func="softmax"
     ),
-    "top2_sum_gate": _top2_sum_gate,
     "gate_backward": _gate_backward,
     # Rows
     "expand": _expand,
+    "expand_weights": _gathered_weights,
     "reduce": _reduce,
     "transpose": lambda: transpose.transpose(torch.randn(130, 330)),
     "rotary": _rotary,
@@ -140,7 +184,20 @@ CASES: dict[str, Callable[[], object]] = {
     "cast_back": lambda: _cast_back("e4m3", (1, 32)),
     "cast_back_packed": lambda: _cast_back("e2m1", (32, 32), **_PACKED_COL),
     "round_trip": _round_trip,
+    "gathered_channel_cast": _gathered_channel_cast,
+    "channel_cast_turned": lambda: quant.per_channel_cast_and_transpose(
+        quant_inputs(97, 320), "e4m3", 32
+    ),
+    "e5m6": lambda: quant.per_token_cast(quant_inputs(37, 704), "e5m6", 704, **_PACKED_COL),
+    "e5m6_back": _e5m6_back,
+    "lossless": _lossless,
+    "cast": lambda: quant.cast(torch.randn(16384 * 9 + 7), torch.float8_e4m3fn),
+    "cast_stochastic": lambda: quant.cast(torch.randn(16384 * 9 + 7), torch.bfloat16, True),
+    "weight_sf": _weight_sf,
     # With arithmetic
+    "swiglu_channel_cast": lambda: quant.swiglu_forward_and_per_channel_cast_and_transpose(
+        quant_inputs(150, 640, spread=1.0), "e4m3", 32, True, False, 1.5
+    ),
     "swiglu": lambda: quant.swiglu_forward(quant_inputs(70, 384, spread=1.0), "fp32"),
     "swiglu_cast": lambda: quant.swiglu_forward_and_per_token_cast(
         quant_inputs(150, 384, torch.float32, spread=1.0), "e4m3", 128, **_PACKED_COL
@@ -148,5 +205,6 @@ CASES: dict[str, Callable[[], object]] = {
     "swiglu_backward": _swiglu_backward,
     "norm": lambda: quant.norm_forward(quant_inputs(37, 1024), None, 1e-6),
     "norm_cast": _norm_and_cast,
+    "norm_mega_moe": _norm_mega_moe,
     "norm_backward": _norm_backward,
 }

@@ -32,7 +32,7 @@ def prepare(folder: Path) -> list[str]:
     found: list[str] = []
     for name in NAMES:
         with texts_written(_bridge(), folder, name) as files:
-            wrong = run_checked(_example(name).main)
+            wrong = run_checked("deep_jit", _example(name).main)
         if wrong:
             raise RuntimeError(f"{name} is not silent when intact: {' '.join(wrong)}")
         found += files
@@ -49,7 +49,7 @@ def judge(folder: Path, file: str | None) -> tuple[str, str] | None:
     """Runs the example of an edited text, or all."""
     for name in [file.partition(".")[0]] if file else NAMES:
         with texts_read(_bridge(), folder, name):
-            found = run_checked(_example(name).main)
+            found = run_checked("deep_jit", _example(name).main)
         if found is not None:
             return found
     return None

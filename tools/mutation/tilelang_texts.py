@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -73,11 +74,10 @@ def _other_source(bridge: Any, case: str, change: Callable[[str, str], str]) -> 
         bridge._compiled = compiled
 
 
-def run_checked(call: Callable[[], object]) -> tuple[str, str] | None:
-    """Calls something under all checkers; None when it is silent and does not fail."""
-    from deep_jit._shared.emulator import emulator, record
-
-    with emulator(**CHECKER_OPTIONS), record() as reports:
+def run_checked(component: str, call: Callable[[], object]) -> tuple[str, str] | None:
+    """Calls something of a component under all checkers; None when it is silent and right."""
+    emulation = import_module(f"{component}._shared.emulator")
+    with emulation.emulator(**CHECKER_OPTIONS), emulation.record() as reports:
         try:
             call()
         except Exception as error:

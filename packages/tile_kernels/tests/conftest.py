@@ -3,15 +3,12 @@
 import pytest
 import torch
 
-import tile_kernels
-from tile_kernels import config
+from tile_kernels.testing.pytest.device import few_cores, fresh_settings
+
+__all__ = ["few_cores", "fresh_settings", "small_device"]
 
 
 @pytest.fixture(autouse=True)
-def small_device(seed):
+def small_device(seed, fresh_settings, few_cores):
     """Four AI cores, default settings and a seed that depends on the test alone."""
     torch.manual_seed(seed)
-    config.reset_runtime_config()
-    with tile_kernels.emulator(num_cores=4):
-        yield
-    config.reset_runtime_config()

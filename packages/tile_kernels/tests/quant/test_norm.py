@@ -11,6 +11,9 @@ from tile_kernels.torch import quant_cast as ref
 from tile_kernels.torch.norm import norm_forward_ref
 
 EPS = 1e-6
+PACKED_COL = {
+    "round_sf": True, "use_packed_ue8m0": True, "use_tma_aligned_col_major_sf": True,
+}  # fmt: skip
 
 
 def check(x, weight, residual, **options):
@@ -65,6 +68,43 @@ def test_cast_of_the_result():
     assert_equal(sf, wanted_sf)
 
 
+@pytest.mark.parametrize("options", [{}, PACKED_COL], ids=["row", "packed-col"])
+@pytest.mark.parametrize("hidden", [96, 576])
+def test_three_dimensions(hidden, options):
+    x = quant_inputs(74, hidden).view(2, 37, hidden)
+    (codes, sf), out, rstd, _ = norm_forward_and_per_token_cast(
+        x, None, EPS, "e4m3", 32, with_out_bf16=True, **options
+    )
+    assert rstd.shape == (2, 37)
+    assert out is not None
+    for batch in range(2):
+        wanted, wanted_sf = ref.cast(out[batch], "e4m3", (1, 32), **options)
+        assert_equal(codes[batch], wanted)
+        assert_equal(sf[batch], wanted_sf)
+
+
+def mega_row(token, block_m):
+    block, i = divmod(token, block_m)
+    return block * -(-block_m // 128) * 128 + i // 128 * 128 + i % 32 * 4 + i % 128 // 32
+
+
+@pytest.mark.parametrize("options", [{"round_sf": True}, PACKED_COL], ids=["row", "packed-col"])
+def test_exponents_for_mega_moe(options):
+    tokens, hidden, block_m = 300, 256, 192
+    x = quant_inputs(tokens, hidden)
+    words = torch.full((2, 600), 77, dtype=torch.int32)
+    with emulator(checks=("memcheck", "racecheck", "initcheck", "synccheck")):
+        (_, sf), _, _, _ = norm_forward_and_per_token_cast(
+            x, None, EPS, "e4m3", 32, mega_moe_sf=words.T, mega_moe_block_m=block_m, **options
+        )
+    exponent = ref.decode_sf(sf, tokens, hidden, (1, 32)).view(torch.int32) >> 23
+    wanted = torch.full((2, 600), 77, dtype=torch.int64)
+    rows = torch.tensor([mega_row(token, block_m) for token in range(tokens)])
+    shifts = torch.tensor([0, 8, 16, 24])
+    wanted[:, rows] = (exponent.view(tokens, 2, 4).long() << shifts).sum(-1).T
+    assert torch.equal(words.long() & 0xFFFFFFFF, wanted)
+
+
 def test_bad_arguments():
     x = torch.zeros(4, 64)
     with pytest.raises(ValueError, match="eps must be"):
@@ -77,5 +117,16 @@ def test_bad_arguments():
         norm_forward(x, None, EPS, residual_out=x)
     with pytest.raises(ValueError, match="weight is"):
         norm_forward(x, torch.ones(32), EPS)
-    with pytest.raises(ValueError, match="mega_moe_sf is not there yet"):
+    with pytest.raises(ValueError, match="needs mega_moe_sf"):
         norm_forward_and_per_token_cast(x, None, EPS, "e4m3", 32, mega_moe_block_m=64)
+    words = torch.zeros(2, 128, dtype=torch.int32).T
+    for options, text in (
+        ({}, "needs round_sf=True"),
+        ({"round_sf": True, "mega_moe_sf": words[:64]}, r"at least \(128, 2\)"),
+        ({"round_sf": True, "mega_moe_sf": words.long()}, "int32"),
+    ):
+        with pytest.raises((ValueError, TypeError), match=text):
+            norm_forward_and_per_token_cast(
+                torch.zeros(4, 256), None, EPS, "e4m3", 32,
+                **{"mega_moe_sf": words, "mega_moe_block_m": 64, **options},
+            )  # fmt: skip

@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
-#include <string>
 
 #include "asc_emu/host_state.hpp"
 
@@ -60,8 +59,8 @@ namespace asc_emu::host {
 constexpr size_t kAllocationUnit = 32;  // device allocations are rounded up, with one unit behind
 constexpr size_t kAllocationAlign = 512;
 
-inline aclError wrong(const char* function, const std::string& problem) {
-    return fail(ACL_ERROR_INVALID_PARAM, std::string(function) + ": " + problem);
+inline aclError wrong(const char* function, const char* problem) {
+    return fail(ACL_ERROR_INVALID_PARAM, "%s: %s", function, problem);
 }
 
 inline aclError allocate(const char* function, void** pointer, size_t size, bool device) {
@@ -72,25 +71,15 @@ inline aclError allocate(const char* function, void** pointer, size_t size, bool
         (size + kAllocationUnit - 1) / kAllocationUnit * kAllocationUnit + kAllocationUnit;
     const size_t total = (bytes + kAllocationAlign - 1) / kAllocationAlign * kAllocationAlign;
     *pointer = total < size ? nullptr : std::aligned_alloc(kAllocationAlign, total);
-    if (*pointer == nullptr) {
-        return fail(ACL_ERROR_BAD_ALLOC,
-                    std::string(function) + ": no memory for " + std::to_string(size) + " bytes");
-    }
-    if (device) {
-        State& s = state();
-        std::lock_guard<std::mutex> lock(s.mutex);
-        s.device_memory[*pointer] = bytes;
-    }
+    if (*pointer == nullptr)
+        return fail(ACL_ERROR_BAD_ALLOC, "%s: no memory for %zu bytes", function, size);
+    if (device) add_device_memory(*pointer, bytes);
     return ACL_SUCCESS;
 }
 
 inline aclError release(const char* function, void* pointer) {
     if (pointer == nullptr) return wrong(function, "null pointer; free each allocation once");
-    State& s = state();
-    {
-        std::lock_guard<std::mutex> lock(s.mutex);
-        s.device_memory.erase(pointer);
-    }
+    drop_device_memory(pointer);
     std::free(pointer);
     return ACL_SUCCESS;
 }
@@ -99,8 +88,9 @@ inline aclError copy(const char* function, void* dst, size_t capacity, const voi
                      size_t count) {
     if (dst == nullptr || src == nullptr) return wrong(function, "null pointer");
     if (count > capacity) {
-        return wrong(function, std::to_string(count) + " bytes into a buffer of " +
-                                   std::to_string(capacity) + "; allowed: count <= destMax");
+        return fail(ACL_ERROR_INVALID_PARAM,
+                    "%s: %zu bytes into a buffer of %zu; allowed: count <= destMax", function,
+                    count, capacity);
     }
     std::memmove(dst, src, count);
     return ACL_SUCCESS;
@@ -109,7 +99,7 @@ inline aclError copy(const char* function, void* dst, size_t capacity, const voi
 // The error of an earlier launch, as the device reports it until it is reset.
 inline aclError device_status() {
     State& s = state();
-    std::lock_guard<std::mutex> lock(s.mutex);
+    const Lock lock(s);
     return s.device_error;
 }
 
@@ -141,8 +131,8 @@ inline aclError aclrtGetDeviceCount(uint32_t* count) {
 inline aclError aclrtSetDevice(int32_t device) {
     if (device != 0) {
         return asc_emu::host::fail(ACL_ERROR_INVALID_DEVICE,
-                                   "aclrtSetDevice: device " + std::to_string(device) +
-                                       "; allowed: 0, the emulated device");
+                                   "aclrtSetDevice: device %d; allowed: 0, the emulated device",
+                                   device);
     }
     return ACL_SUCCESS;
 }
@@ -155,7 +145,7 @@ inline aclError aclrtGetDevice(int32_t* device) {
 
 inline aclError aclrtResetDevice(int32_t) {
     asc_emu::host::State& s = asc_emu::host::state();
-    std::lock_guard<std::mutex> lock(s.mutex);
+    const asc_emu::host::Lock lock(s);
     s.device_error = ACL_SUCCESS;
     return ACL_SUCCESS;
 }
@@ -237,19 +227,19 @@ inline aclError aclrtMemsetAsync(void* pointer, size_t max_count, int32_t value,
 // Errors: the text is handed out once, as by the public library.
 inline const char* aclGetRecentErrMsg() {
     asc_emu::host::State& s = asc_emu::host::state();
-    std::lock_guard<std::mutex> lock(s.mutex);
+    const asc_emu::host::Lock lock(s);
     if (s.message_taken) return nullptr;
     s.message_taken = true;
-    return s.message.c_str();
+    return s.message;
 }
 inline aclError aclrtPeekAtLastError(aclrtLastErrLevel) {
     asc_emu::host::State& s = asc_emu::host::state();
-    std::lock_guard<std::mutex> lock(s.mutex);
+    const asc_emu::host::Lock lock(s);
     return s.last_error;
 }
 inline aclError aclrtGetLastError(aclrtLastErrLevel) {
     asc_emu::host::State& s = asc_emu::host::state();
-    std::lock_guard<std::mutex> lock(s.mutex);
+    const asc_emu::host::Lock lock(s);
     const aclError error = s.last_error;
     s.last_error = ACL_SUCCESS;
     return error;

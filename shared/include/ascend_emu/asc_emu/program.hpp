@@ -71,9 +71,9 @@ inline void record_failure(const char* kernel, int status, const std::string& me
     const std::string text = std::string("kernel ") + kernel + ": " + message;
     std::fflush(stdout);
     std::fprintf(stderr, "[ERROR] %s\n", text.c_str());
-    host::fail(status, text);
+    host::fail(status, "%s", text.c_str());
     host::State& s = host::state();
-    std::lock_guard<std::mutex> lock(s.mutex);
+    const host::Lock lock(s);
     s.device_error = status;
     s.launch_failed = true;
 }
@@ -101,6 +101,18 @@ inline void apply_options() {
     (void)done;
 }
 
+// Device allocations as the launch descriptor wants them, in the order of their addresses.
+inline std::vector<asc_emu_gm_range> device_ranges() {
+    host::State& s = host::state();
+    const host::Lock lock(s);
+    std::vector<asc_emu_gm_range> ranges;
+    for (const host::Allocation* at = s.device_memory; at != nullptr; at = at->next)
+        ranges.push_back({at->base, at->bytes, 0, "aclrtMalloc"});
+    std::sort(ranges.begin(), ranges.end(),
+              [](const auto& a, const auto& b) { return a.base < b.base; });
+    return ranges;
+}
+
 inline void run(const asc_emu_kernel& kernel, const void* payload, const Config& config) {
     if (config.num_blocks < 1 || config.num_blocks > 65535) {
         return record_failure(kernel.name, kLaunchArgument,
@@ -114,7 +126,7 @@ inline void run(const asc_emu_kernel& kernel, const void* payload, const Config&
                 " bytes; allowed: 0 to 262144; change the second value in <<< >>>");
     }
     apply_options();
-    const std::vector<asc_emu_gm_range> ranges = host::device_ranges();
+    const std::vector<asc_emu_gm_range> ranges = device_ranges();
     asc_emu_launch_desc desc{};
     desc.struct_bytes = sizeof(desc);
     desc.num_blocks = static_cast<uint32_t>(config.num_blocks);

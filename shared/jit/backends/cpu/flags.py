@@ -55,6 +55,8 @@ def kernel_compile_flags(
     return (
         *_COMMON,
         "-fno-delete-null-pointer-checks",
+        # NOTE: comparisons of floats then become vector code; no value changes.
+        "-fno-trapping-math",
         f"-O{options.optimize_level}",
         *isa.flags,
         *debug,

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from ..scan import Source
 from .analysis import Plan, Region, Step
 from .calls import Collective
-from .statements import Loop, Node
+from .statements import Branch, Loop, Node, walk
 
 __all__ = ["emit_function"]
 
 _WORD = re.compile(r"(?<![\w.])(?<!->)[A-Za-z_]\w*")
-_UNROLL = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+unroll[ \t]*$", re.MULTILINE)
+_UNROLL = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+unroll[ \t]*$")
+_PAIR = r"\*\s*\(\s*\w+[234](?:_t)?\s*\*\s*\)\s*\(*\s*(?:{})\b"
 _NAMESPACE = "::asc_emu::simt::lanes::"
 
 
@@ -88,14 +90,20 @@ class _Emitter:
         arrays = [variable for variable in self._plan.arrays if variable in words]
         self._add("{ const auto asc_emu_local = asc_emu_threads;")
         for variable in arrays:
-            self._add(f"auto* const asc_emu_at_{variable} = asc_emu_of_{variable}.data();")
+            self._add(f"auto* asc_emu_at_{variable} = asc_emu_of_{variable}.data();")
+        # NOTE: pointers that advance, since the compiler does not see that places found by an index
+        # are neighbours.
+        steps = ", ".join(f"++asc_emu_at_{variable}" for variable in arrays)
         self._add("for (uint32_t asc_emu_lane = 0; asc_emu_lane < asc_emu_local.count;")
-        self._add("     ++asc_emu_lane) {")
+        self._add(f"     {', '.join(filter(None, ['++asc_emu_lane', steps]))}) {{")
         self._add("ASC_EMU_SIMT_LANE(asc_emu_lane);")
+        if self._works_on_pairs(region):
+            # Vector code over each lane's array, not over lanes, whose arrays are apart.
+            self._add('asm volatile("");')
         if "threadIdx" in words:
             self._add("const uint3 threadIdx = asc_emu_local.index(asc_emu_lane);")
         for variable in arrays:
-            self._add(f"auto& {variable} = asc_emu_at_{variable}[asc_emu_lane];")
+            self._add(f"auto& {variable} = *asc_emu_at_{variable};")
         for part in region.parts:
             self._place(part.node.start)
             if part.evaluates:
@@ -104,6 +112,16 @@ class _Emitter:
             else:
                 self._statement(part.node, part.calls)
         self._add("} }")
+
+    def _works_on_pairs(self, region: Region) -> bool:
+        """Whether straight-line code reads or writes neighbours in private arrays together."""
+        if any(isinstance(node, Branch) for part in region.parts for node in walk(part.node)):
+            return False
+        arrays = (variable.name for variable in self._plan.arrays.values() if variable.dims)
+        pair = re.compile(_PAIR.format("|".join(map(re.escape, arrays)) or "(?!)"))
+        return any(
+            pair.search(self._source.code, part.node.start, part.node.end) for part in region.parts
+        )
 
     def _declare_values(self, call: Collective) -> None:
         name = self._values[call.start] = f"asc_emu_value_{len(self._values)}"
@@ -136,19 +154,54 @@ class _Emitter:
                 return
             self._add(f"{variable.name} = {self._with_results(*variable.value, calls)};")
             return
-        before = self._source.text[: node.start].rstrip().rpartition("\n")[2]
-        if _UNROLL.match(before):
+        if self._unroll_before(node) is not None:
             self._add("#pragma GCC unroll 64")
-        self._add(
-            _UNROLL.sub("#pragma GCC unroll 64", self._with_results(node.start, node.end, calls))
-        )
+        self._add(self._with_results(node.start, node.end, calls, self._unrolls(node)))
 
-    def _with_results(self, start: int, end: int, calls: list[Collective]) -> str:
+    def _unroll_before(self, node: Node) -> tuple[int, int] | None:
+        """The range of the line `#pragma unroll` in front of a loop."""
+        text = self._source.text
+        end = len(text[: node.start].rstrip())
+        start = text.rfind("\n", 0, end) + 1
+        return (start, end) if _UNROLL.match(text[start:end]) else None
+
+    def _unrolls(self, statement: Node) -> list[tuple[int, int, str]]:
+        """Replacements of the unroll pragmas inside a statement.
+
+        Innermost loops go without: written out they keep the compiler from making them vector
+        code, and it unrolls short ones by itself.
+        """
+        found = []
+        for node in walk(statement):
+            if isinstance(node, Loop) and node is not statement:
+                place = self._unroll_before(node)
+                if place is not None:
+                    found.append((*place, "#pragma GCC unroll 64"))
+        return found
+
+    def _with_results(
+        self,
+        start: int,
+        end: int,
+        calls: list[Collective],
+        others: Sequence[tuple[int, int, str]] = (),
+    ) -> str:
+        replaced = [
+            (
+                call.start,
+                call.end,
+                f"{self._values[call.start]}.result<{self._type(call)}>(asc_emu_lane)",
+            )
+            for call in calls
+        ]
         pieces = []
         at = start
-        for call in calls:
-            result = f"{self._values[call.start]}.result<{self._type(call)}>(asc_emu_lane)"
-            pieces += [self._text(at, call.start), result]
-            at = call.end
+        for first, last, text in sorted([*replaced, *others]):
+            pieces += [self._text(at, first), text]
+            at = last
         pieces.append(self._text(at, end))
         return "".join(pieces)
+
+
+def _holds_loop(node: Node) -> bool:
+    return any(isinstance(below, Loop) for below in walk(node) if below is not node)

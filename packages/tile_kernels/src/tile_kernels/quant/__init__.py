@@ -9,7 +9,10 @@ from tile_kernels.quant.common import (
     unpack_from_e2m1fn_x2,
 )
 from tile_kernels.quant.norm_backward_kernel import norm_backward
-from tile_kernels.quant.norm_forward_kernel import norm_forward, norm_forward_and_per_token_cast
+from tile_kernels.quant.norm_forward_and_per_token_cast_kernel import (
+    norm_forward_and_per_token_cast,
+)
+from tile_kernels.quant.norm_forward_kernel import norm_forward
 from tile_kernels.quant.per_block_cast_kernel import (
     per_block_cast,
     per_block_cast_with_precomputed_sf,
@@ -26,6 +29,9 @@ from tile_kernels.quant.per_token_cast_kernel import (
     per_token_cast,
     per_token_cast_with_precomputed_sf,
     per_token_cast_with_sf_only,
+)
+from tile_kernels.quant.swiglu_backward_and_per_token_cast_kernel import (
+    swiglu_backward_and_per_token_cast,
 )
 from tile_kernels.quant.swiglu_backward_kernel import swiglu_backward
 from tile_kernels.quant.swiglu_forward_and_per_channel_cast_and_transpose_kernel import (
@@ -50,6 +56,7 @@ __all__ = [
     # SwiGLU
     "swiglu_forward", "swiglu_forward_and_per_token_cast",
     "swiglu_forward_and_per_channel_cast_and_transpose", "swiglu_backward",
+    "swiglu_backward_and_per_token_cast",
     # RMSNorm
     "norm_forward", "norm_forward_and_per_token_cast", "norm_backward",
     # Scales of weights, words of packed scales

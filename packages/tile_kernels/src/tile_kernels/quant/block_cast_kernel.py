@@ -51,6 +51,7 @@ def run_cast(
     sf: torch.Tensor | None = None,
     out: torch.Tensor | None = None,
     out_sf: torch.Tensor | None = None,
+    new_sf: torch.Tensor | None = None,
     want_data: bool = True,
     stochastic: bool = False,
 ) -> tuple[torch.Tensor | None, torch.Tensor]:
@@ -62,7 +63,8 @@ def run_cast(
         config: format of the output.
         sf: scales to use instead of new ones.
         out: codes to write; None allocates.
-        out_sf: scales to write; None allocates.
+        out_sf: scales to write, given by the user; None allocates.
+        new_sf: scales to write, made by the caller in the layout of `config`.
         want_data: False makes scales only.
         stochastic: rounds codes up or down at random, by position and value.
 
@@ -75,7 +77,9 @@ def run_cast(
         config = _config_of_given(sf, config)
         common.check_sf("sf", sf, (tokens, hidden), config)
     codes = output_or_new(out, shape, config.torch_dtype, x.device) if want_data else None
-    scales = sf if sf is not None else _scales_for(out_sf, (tokens, hidden), config, x.device)
+    scales = sf if sf is not None else new_sf
+    if scales is None:
+        scales = _scales_for(out_sf, (tokens, hidden), config, x.device)
     if tokens and hidden:
         mode = "data" if sf is not None else "cast" if want_data else "sf"
         plan = make_plan(
@@ -152,7 +156,7 @@ def _config_of_given(sf: torch.Tensor, config: CastOutputConfig) -> CastOutputCo
 
 
 def output_or_new(
-    out: torch.Tensor | None, shape: tuple[int, int], dtype: torch.dtype, device: torch.device
+    out: torch.Tensor | None, shape: tuple[int, ...], dtype: torch.dtype, device: torch.device
 ) -> torch.Tensor:
     """Returns `out` after a check of its form, or a new tensor of that form."""
     if out is None:

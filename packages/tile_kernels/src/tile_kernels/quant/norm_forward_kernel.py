@@ -1,4 +1,4 @@
-"""RMSNorm forward, with or without a cast (tile_kernels.md section 4.9)."""
+"""RMSNorm forward (tile_kernels.md section 4.9)."""
 
 from __future__ import annotations
 
@@ -8,11 +8,9 @@ from tile_kernels import config as settings
 from tile_kernels.errors import TileKernelsTypeError, TileKernelsValueError
 from tile_kernels.quant.block_cast_kernel import check_blocks, dtype_name
 from tile_kernels.quant.cast_plan import BYTES, UB_LIMIT
-from tile_kernels.quant.per_token_cast_kernel import per_token_cast
-from tile_kernels.quant.types import QuantTensor
 from tile_kernels.utils import align, ceil_div
 
-__all__ = ["WIDTHS", "norm_forward", "norm_forward_and_per_token_cast", "rows_of"]
+__all__ = ["WIDTHS", "norm_forward", "rows_of"]
 
 HIDDEN_MULTIPLE = 32
 MAX_ROWS = 16
@@ -84,58 +82,6 @@ def norm_forward(
     if x.numel():
         _launch(rows, given, weight, target, rstd.view(-1), kept, eps, out_scale)
     return out, rstd, x if residual_out is None else residual_out
-
-
-def norm_forward_and_per_token_cast(
-    x: torch.Tensor,
-    weight: torch.Tensor | None,
-    eps: float,
-    fmt: str,
-    num_per_channels: int,
-    residual: torch.Tensor | None = None,
-    out_scale: float = 1.0,
-    use_tma_aligned_col_major_sf: bool = False,
-    round_sf: bool = False,
-    use_packed_ue8m0: bool = False,
-    with_out_bf16: bool = False,
-    out: torch.Tensor | None = None,
-    out_bf16: torch.Tensor | None = None,
-    residual_out: torch.Tensor | None = None,
-    mega_moe_sf: torch.Tensor | None = None,
-    mega_moe_block_m: int = 0,
-) -> tuple[QuantTensor, torch.Tensor | None, torch.Tensor, torch.Tensor]:
-    """Returns ((codes, scales), out_bf16 or None, rstd, norm_input).
-
-    The codes are those of `per_token_cast` of the rounded result of `norm_forward`; it takes two
-    kernels.
-
-    Args:
-        fmt, num_per_channels: ``"e4m3"`` and a group size of `per_token_cast`.
-        with_out_bf16: also returns the result before the cast.
-        out: where to write the codes; `out_bf16` the result before the cast.
-        mega_moe_sf, mega_moe_block_m: not there yet.
-
-    The other arguments are those of `norm_forward` and `per_token_cast`. x must be
-    [tokens, hidden] here, hidden a multiple of 64.
-    """
-    if fmt != "e4m3":
-        raise TileKernelsValueError(f"fmt got {fmt!r}; allowed: 'e4m3'")
-    if mega_moe_sf is not None or mega_moe_block_m:
-        raise TileKernelsValueError("mega_moe_sf is not there yet; pass None")
-    if x.dim() != 2:
-        raise TileKernelsValueError(
-            f"x has shape {tuple(x.shape)}; with a cast only [tokens, hidden] is there yet"
-        )
-    if out_bf16 is not None and not with_out_bf16:
-        raise TileKernelsValueError("out_bf16 needs with_out_bf16=True")
-    probe = torch.empty((0, x.shape[1]), dtype=x.dtype, device=x.device)
-    options = (use_tma_aligned_col_major_sf, round_sf, use_packed_ue8m0)
-    per_token_cast(probe, fmt, num_per_channels, None, *options)  # checks the options
-    result, rstd, norm_input = norm_forward(
-        x, weight, eps, residual, out_scale, out_bf16, residual_out
-    )
-    quantised = per_token_cast(result, fmt, num_per_channels, None, *options, out=out)
-    return quantised, result if with_out_bf16 else None, rstd, norm_input
 
 
 def _row_bytes(hidden: int, dtype: torch.dtype) -> int:

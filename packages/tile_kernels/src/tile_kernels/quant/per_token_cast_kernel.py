@@ -8,6 +8,7 @@ from tile_kernels.errors import TileKernelsValueError
 from tile_kernels.quant import common
 from tile_kernels.quant.block_cast_kernel import check_blocks, run_cast
 from tile_kernels.quant.e5m6_kernel import cast_to_e5m6
+from tile_kernels.quant.first_generation import block_size_at
 from tile_kernels.quant.types import QuantTensor
 
 __all__ = [
@@ -79,6 +80,7 @@ def per_token_cast(
     return codes, scales
 
 
+@block_size_at(3)
 def per_token_cast_with_sf_only(
     x: torch.Tensor | QuantTensor,
     fmt: str,
@@ -93,7 +95,8 @@ def per_token_cast_with_sf_only(
 ) -> torch.Tensor:
     """Returns the scales that `per_token_cast` would make; `out_sf`, row-major, receives them.
 
-    `x_block_size` is for x as (data, sf). Arguments and errors as of `per_token_cast`.
+    `x_block_size` is for x as (data, sf); it may also stand behind num_per_channels, as in the
+    first generation. Arguments and errors as of `per_token_cast`.
     """
     data, sf_in, in_config = common.get_cast_input_and_config(x, x_block_size)
     config = _output(
@@ -103,6 +106,7 @@ def per_token_cast_with_sf_only(
     return run_cast(data, sf_in, in_config, config, out_sf=out_sf, want_data=False)[1]
 
 
+@block_size_at(4)
 def per_token_cast_with_precomputed_sf(
     x: torch.Tensor | QuantTensor,
     fmt: str,
@@ -118,8 +122,9 @@ def per_token_cast_with_precomputed_sf(
 ) -> torch.Tensor:
     """Returns the codes of x for given scales: rounded and saturated `x * (1 / sf)`.
 
-    `sf` may have any layout; it is recognised by its dtype and strides. The other arguments and the
-    errors are those of `per_token_cast`.
+    `sf` may have any layout; it is recognised by its dtype and strides. `x_block_size` may also
+    stand behind it, as in the first generation. The other arguments and the errors are those of
+    `per_token_cast`.
     """
     data, sf_in, in_config = common.get_cast_input_and_config(x, x_block_size)
     config = _output(

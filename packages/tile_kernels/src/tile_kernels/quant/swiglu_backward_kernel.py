@@ -13,7 +13,7 @@ from tile_kernels.quant.block_cast_kernel import check_blocks, dtype_name
 from tile_kernels.quant.psum import check_psum, check_weights
 from tile_kernels.utils import ceil_div, str_to_dtype
 
-__all__ = ["swiglu_backward"]
+__all__ = ["run_backward", "swiglu_backward"]
 
 HIDDEN_MULTIPLE = 64
 ROWS = 16
@@ -48,9 +48,32 @@ def swiglu_backward(
     """
     if fmt not in ("bf16", "fp32"):
         raise TileKernelsValueError(f"fmt got {fmt!r}; allowed: 'bf16', 'fp32'")
+    dtype = str_to_dtype(fmt)
     for name, tensor in (("x", x), ("act_x_grad", act_x_grad)):
-        if tensor.dtype != str_to_dtype(fmt):
+        if tensor.dtype != dtype:
             raise TileKernelsTypeError(f"{name} has dtype {tensor.dtype}, wanted that of {fmt!r}")
+    return run_backward(
+        x, act_x_grad, dtype, psum_num_tokens_per_expert, topk_weights, routed_scaling_factor,
+        clamp_value, do_recompute,
+    )  # fmt: skip
+
+
+def run_backward(
+    x: torch.Tensor,
+    act_x_grad: torch.Tensor,
+    dtype: torch.dtype,
+    psum: torch.Tensor | None,
+    topk_weights: torch.Tensor | None,
+    factor: float | None,
+    clamp_value: float | None,
+    do_recompute: bool,
+) -> tuple[torch.Tensor, ...]:
+    """As `swiglu_backward`, with results in `dtype` from inputs in bf16 or fp32 each."""
+    for name, tensor in (("x", x), ("act_x_grad", act_x_grad)):
+        if tensor.dtype not in (torch.bfloat16, torch.float32):
+            raise TileKernelsTypeError(
+                f"{name} has dtype {tensor.dtype}; allowed: bfloat16, float32"
+            )
         if tensor.dim() < 2 or not tensor.is_contiguous() or tensor.device != x.device:
             raise TileKernelsValueError(
                 f"{name} is {tuple(tensor.shape)} with stride {tuple(tensor.stride())} on "
@@ -65,16 +88,16 @@ def swiglu_backward(
     if clamp_value is not None and not clamp_value > 0:
         raise TileKernelsValueError(f"clamp_value must be positive, got {clamp_value}")
     rows = x.numel() // x.shape[-1] if x.shape[-1] else 0
-    check_psum(psum_num_tokens_per_expert, x.device)
-    check_weights(topk_weights, routed_scaling_factor, rows, x.device)
-    x_grad = torch.empty_like(x)
+    check_psum(psum, x.device)
+    check_weights(topk_weights, factor, rows, x.device)
+    x_grad = torch.empty_like(x, dtype=dtype)
     weight_grad = None if topk_weights is None else torch.empty_like(topk_weights)
-    act = torch.empty_like(act_x_grad) if do_recompute else None
+    act = torch.empty_like(act_x_grad, dtype=dtype) if do_recompute else None
     if x.numel():
         _launch(
             x.view(rows, -1), act_x_grad.view(rows, -1), x_grad.view(rows, -1), weight_grad,
-            None if act is None else act.view(rows, -1), psum_num_tokens_per_expert, topk_weights,
-            routed_scaling_factor, clamp_value,
+            None if act is None else act.view(rows, -1), psum, topk_weights, factor,
+            clamp_value,
         )  # fmt: skip
     return tuple(tensor for tensor in (x_grad, weight_grad, act) if tensor is not None)
 

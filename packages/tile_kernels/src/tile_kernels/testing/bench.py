@@ -61,16 +61,16 @@ def print_average_perf(name: str, microseconds: Sequence[float], num_bytes: int)
 def suppress_stdout_stderr() -> Iterator[None]:
     """Sends what the process and its libraries print to nowhere, in the block."""
     kept = [os.dup(1), os.dup(2)]
-    null = os.open(os.devnull, os.O_WRONLY)
-    try:
-        os.dup2(null, 1)
-        os.dup2(null, 2)
-        yield
-    finally:
-        for number, copy in zip((1, 2), kept, strict=True):
-            os.dup2(copy, number)
-            os.close(copy)
-        os.close(null)
+    with open(os.devnull, "w") as null:
+        try:
+            os.dup2(null.fileno(), 1)
+            os.dup2(null.fileno(), 2)
+            with contextlib.redirect_stdout(null), contextlib.redirect_stderr(null):
+                yield
+        finally:
+            for number, copy in zip((1, 2), kept, strict=True):
+                os.dup2(copy, number)
+                os.close(copy)
 
 
 @contextlib.contextmanager

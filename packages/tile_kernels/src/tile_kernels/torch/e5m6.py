@@ -28,7 +28,7 @@ def _encode(values: torch.Tensor) -> torch.Tensor:
 
 def _pack(codes: torch.Tensor) -> torch.Tensor:
     """Eight codes in three little-endian words, the first code in the highest bits; uint8."""
-    h = codes.unflatten(1, (codes.shape[1] // 8, 8)).unbind(-1)
+    h = codes.view(codes.shape[0], codes.shape[1] // 8, 8).unbind(-1)
     words = torch.stack((
         h[0] << 20 | h[1] << 8 | h[2] >> 4,
         h[2] << 28 | h[3] << 16 | h[4] << 4 | h[5] >> 8,

@@ -4,14 +4,17 @@
 #pragma once
 
 #include "asc_emu/api/common.hpp"
+#include "asc_emu/on_use.hpp"
 #include "asc_emu/vector/conversion.hpp"
 
 #define ASC_EMU_CONVERT_1(name, D, S, round, saturates)                                          \
+    ASC_EMU_ON_USE                                                                               \
     inline ASC_EMU_FORCED void name(asc_emu::VectorRegister<D>& dst,                             \
                                     const asc_emu::VectorRegister<S>& src,                       \
                                     const vector_bool& mask) {                                   \
         asc_emu::convert<D, S, asc_emu::Round::round, saturates, 0>(dst, src, mask);             \
     }                                                                                            \
+    ASC_EMU_ON_USE                                                                               \
     inline ASC_EMU_FORCED asc_emu::VectorRegister<D> name(const asc_emu::VectorRegister<S>& src, \
                                                           const vector_bool& mask) {             \
         asc_emu::VectorRegister<D> dst;                                                          \
@@ -20,6 +23,7 @@
     }
 // Part `part` under another name.
 #define ASC_EMU_CONVERT_PART(name, part, D, S, round, saturates)                        \
+    ASC_EMU_ON_USE                                                                      \
     inline ASC_EMU_FORCED void name(asc_emu::VectorRegister<D>& dst,                    \
                                     const asc_emu::VectorRegister<S>& src,              \
                                     const vector_bool& mask) {                          \
@@ -271,12 +275,13 @@ ASC_EMU_INLINE void scaled_half(VectorRegister<half>& dst, const VectorRegister<
     convert<half, float, Round::rna, false, kPart>(dst, product, mask);
 }
 }  // namespace asc_emu
-inline void asc_muls(asc_emu::VectorRegister<half>& dst, const asc_emu::VectorRegister<float>& src,
-                     float value, const vector_bool& mask) {
+ASC_EMU_ON_USE inline void asc_muls(asc_emu::VectorRegister<half>& dst,
+                                    const asc_emu::VectorRegister<float>& src, float value,
+                                    const vector_bool& mask) {
     asc_emu::scaled_half<0>(dst, src, value, mask);
 }
-inline void asc_muls_v2(asc_emu::VectorRegister<half>& dst,
-                        const asc_emu::VectorRegister<float>& src, float value,
-                        const vector_bool& mask) {
+ASC_EMU_ON_USE inline void asc_muls_v2(asc_emu::VectorRegister<half>& dst,
+                                       const asc_emu::VectorRegister<float>& src, float value,
+                                       const vector_bool& mask) {
     asc_emu::scaled_half<1>(dst, src, value, mask);
 }

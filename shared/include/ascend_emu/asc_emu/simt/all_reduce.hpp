@@ -115,15 +115,34 @@ struct AllReduce {
         }
     }
 
+    // The tree of `reduce_lanes` in all warps at once: a value for each of them.
+    template <class T>
+    static void whole_warps(const T* x, T* results) {
+        T a[kThreads / 2], b[kThreads / 4];
+        in_pairs<kThreads / 2>(x, a);
+        in_pairs<kThreads / 4>(a, b);
+        in_pairs<kThreads / 8>(b, a);
+        in_pairs<kThreads / 16>(a, b);
+        in_pairs<kThreads / 32>(b, results);
+    }
+    template <int kCount, class T>
+    static void in_pairs(const T* __restrict x, T* __restrict y) {
+        for (int i = 0; i < kCount; ++i) y[i] = Operation::apply(x[2 * i], x[2 * i + 1]);
+    }
+
     template <class T>
     static void across_warps(T* x, uint32_t n) {
         constexpr int kWarps = kThreads / 32;
         if (n < static_cast<uint32_t>(kThreads))
             asc_emu_fail("a block reduction has fewer threads than it names");
         T shared[2048];
-        for (uint32_t first = 0; first < n; first += 32) {
-            in_warp<32, kScale>(x + first, n - first);
-            for (int i = 0; i < kScale; ++i) shared[first / 32 * kScale + i] = x[first + i];
+        if (kScale == 1 && kHardware<T> && n == static_cast<uint32_t>(kThreads)) {
+            whole_warps(x, shared);
+        } else {
+            for (uint32_t first = 0; first < n; first += 32) {
+                in_warp<32, kScale>(x + first, n - first);
+                for (int i = 0; i < kScale; ++i) shared[first / 32 * kScale + i] = x[first + i];
+            }
         }
         T result[32];
         for (int i = 0; i < 32; ++i) result[i] = i < kWarps * kScale ? shared[i] : identity<T>();

@@ -1,5 +1,6 @@
-// Math of SIMT code in fp32 (ascend_c_vector.md section 14.5): the host library's functions where
-// they have the device's names (within 1 ulp), and the others here.
+// Math of SIMT code in fp32 (ascend_c_vector.md section 14.5): exp, log and tanh of elementary.hpp,
+// the host library's functions where they have the device's names (within 1 ulp), and the others
+// here.
 #pragma once
 
 #include <math.h>
@@ -10,6 +11,8 @@
 #include <type_traits>
 
 #include "asc_emu/number_formats.hpp"
+#include "asc_emu/on_use.hpp"
+#include "asc_emu/simt/elementary.hpp"
 #include "asc_emu/types.hpp"
 
 // Global names of the standard library that device code uses without a namespace.
@@ -70,10 +73,10 @@ inline float erfcxf(float x) {
     if (v < 25.0) return static_cast<float>(std::exp(v * v) * std::erfc(v));
     return static_cast<float>(1.0 / (v * std::sqrt(M_PI)) * (1.0 - 0.5 / (v * v)));
 }
-inline float cyl_bessel_i0f(float x) {
+ASC_EMU_ON_USE inline float cyl_bessel_i0f(float x) {
     return static_cast<float>(std::cyl_bessel_i(0.0, std::fabs(double{x})));
 }
-inline float cyl_bessel_i1f(float x) {
+ASC_EMU_ON_USE inline float cyl_bessel_i1f(float x) {
     const double v = std::cyl_bessel_i(1.0, std::fabs(double{x}));
     return static_cast<float>(x < 0 ? -v : v);
 }

@@ -7,6 +7,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "asc_emu/on_use.hpp"
 #include "asc_emu/types.hpp"
 
 namespace asc_emu::simt {
@@ -126,22 +127,22 @@ inline T to_float_format(long double x, bool sat) {
     define(rn, __VA_ARGS__) define(rna, __VA_ARGS__) define(rd, __VA_ARGS__) \
         define(ru, __VA_ARGS__) define(rz, __VA_ARGS__)
 #define ASC_EMU_TO_INTEGER(mode, name, integer, source)                                  \
-    inline integer name##_##mode(source x) {                                             \
+    ASC_EMU_ON_USE inline integer name##_##mode(source x) {                              \
         return asc_emu::simt::to_integer<integer, asc_emu::simt::Round::mode>(float(x)); \
     }
 #define ASC_EMU_TO_FLOAT(mode, name, target, source)                               \
-    inline target name##_##mode(source x) {                                        \
+    ASC_EMU_ON_USE inline target name##_##mode(source x) {                         \
         return asc_emu::simt::to_float_format<target, asc_emu::simt::Round::mode>( \
             static_cast<long double>(x), false);                                   \
     }
 #define ASC_EMU_TO_FLOAT_SAT(mode, name, target, source)                           \
-    inline target name##_##mode##_sat(source x) {                                  \
+    ASC_EMU_ON_USE inline target name##_##mode##_sat(source x) {                   \
         return asc_emu::simt::to_float_format<target, asc_emu::simt::Round::mode>( \
             static_cast<long double>(x), true);                                    \
     }
 // Integer-valued result of the same type.
 #define ASC_EMU_TO_WHOLE(mode, name, type)                                           \
-    inline type name##_##mode(type x) {                                              \
+    ASC_EMU_ON_USE inline type name##_##mode(type x) {                               \
         return type(static_cast<float>(                                              \
             asc_emu::simt::round_to_integer<asc_emu::simt::Round::mode>(float(x)))); \
     }

@@ -37,7 +37,8 @@ uint32_t asc_emu_simt_lane(void);
 uint32_t asc_emu_simt_live_lanes(void);
 
 // Memory of the worker for functions that run all threads in one call, given back in reverse order.
-void* asc_emu_simt_take_scratch(uint64_t bytes);
+void* asc_emu_simt_take_scratch(uint64_t bytes)
+    __attribute__((malloc, returns_nonnull, assume_aligned(64)));
 void asc_emu_simt_give_scratch(uint64_t bytes);
 
 #ifdef __cplusplus

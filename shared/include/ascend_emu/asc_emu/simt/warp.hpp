@@ -7,6 +7,7 @@
 #include <cstring>
 #include <type_traits>
 
+#include "asc_emu/on_use.hpp"
 #include "asc_emu/simt/threads.hpp"
 #include "asc_emu/types.hpp"
 
@@ -33,6 +34,11 @@ constexpr int32_t pack(int32_t operand, int32_t width) { return (operand & 0xfff
 
 enum class Shuffle { index, up, down, exclusive_or };
 
+inline void check_width(int32_t width) {
+    if (__builtin_expect(width < 1 || width > 32, false))
+        asc_emu_fail("asc_shfl: the width must be 1 to 32 lanes");
+}
+
 template <Shuffle kKind>
 inline void shuffle(asc_emu_warp* warp) {
     for (int32_t lane = 0; lane < 32; ++lane) {
@@ -55,7 +61,7 @@ inline void shuffle(asc_emu_warp* warp) {
 
 template <Shuffle kKind, class T>
 inline T call_shuffle(const char* site, T value, int64_t operand, int32_t width) {
-    if (width < 1 || width > 32) asc_emu_fail("asc_shfl: the width must be 1 to 32 lanes");
+    check_width(width);
     if (operand > 0x7fff) operand = 0x7fff;
     return from_bits<T>(asc_emu_simt_exchange(
         site, to_bits(value), pack(static_cast<int32_t>(operand), width), &shuffle<kKind>));
@@ -147,33 +153,36 @@ inline uint64_t call_ballot(const char* site, bool vote) {
 
 #define ASC_EMU_SITE const char *file = __builtin_FILE(), int line = __builtin_LINE()
 
-#define ASC_EMU_SHUFFLES(type)                                                                    \
-    inline type asc_shfl(type value, int32_t source, int32_t width = warpSize, ASC_EMU_SITE) {    \
-        using namespace asc_emu::simt;                                                            \
-        return call_shuffle<Shuffle::index>(file + line, value, source, width);                   \
-    }                                                                                             \
-    inline type asc_shfl_up(type value, uint32_t delta, int32_t width = warpSize, ASC_EMU_SITE) { \
-        using namespace asc_emu::simt;                                                            \
-        return call_shuffle<Shuffle::up>(file + line, value, delta, width);                       \
-    }                                                                                             \
-    inline type asc_shfl_down(type value, uint32_t delta, int32_t width = warpSize,               \
-                              ASC_EMU_SITE) {                                                     \
-        using namespace asc_emu::simt;                                                            \
-        return call_shuffle<Shuffle::down>(file + line, value, delta, width);                     \
-    }                                                                                             \
-    inline type asc_shfl_xor(type value, int32_t mask, int32_t width = warpSize, ASC_EMU_SITE) {  \
-        using namespace asc_emu::simt;                                                            \
-        return call_shuffle<Shuffle::exclusive_or>(file + line, value, mask, width);              \
+#define ASC_EMU_SHUFFLES(type)                                                                     \
+    ASC_EMU_ON_USE inline type asc_shfl(type value, int32_t source, int32_t width = warpSize,      \
+                                        ASC_EMU_SITE) {                                            \
+        using namespace asc_emu::simt;                                                             \
+        return call_shuffle<Shuffle::index>(file + line, value, source, width);                    \
+    }                                                                                              \
+    ASC_EMU_ON_USE inline type asc_shfl_up(type value, uint32_t delta, int32_t width = warpSize,   \
+                                           ASC_EMU_SITE) {                                         \
+        using namespace asc_emu::simt;                                                             \
+        return call_shuffle<Shuffle::up>(file + line, value, delta, width);                        \
+    }                                                                                              \
+    ASC_EMU_ON_USE inline type asc_shfl_down(type value, uint32_t delta, int32_t width = warpSize, \
+                                             ASC_EMU_SITE) {                                       \
+        using namespace asc_emu::simt;                                                             \
+        return call_shuffle<Shuffle::down>(file + line, value, delta, width);                      \
+    }                                                                                              \
+    ASC_EMU_ON_USE inline type asc_shfl_xor(type value, int32_t mask, int32_t width = warpSize,    \
+                                            ASC_EMU_SITE) {                                        \
+        using namespace asc_emu::simt;                                                             \
+        return call_shuffle<Shuffle::exclusive_or>(file + line, value, mask, width);               \
     }
 
 #define ASC_EMU_REDUCTIONS(type)                                                   \
-    inline type asc_reduce_add(type value, ASC_EMU_SITE) {                         \
+    ASC_EMU_ON_USE inline type asc_reduce_add(type value, ASC_EMU_SITE) {          \
         return asc_emu::simt::call_reduce<asc_emu::simt::Add>(file + line, value); \
     }                                                                              \
-    inline type asc_reduce_max(type value, ASC_EMU_SITE) {                         \
+    ASC_EMU_ON_USE inline type asc_reduce_max(type value, ASC_EMU_SITE) {          \
         return asc_emu::simt::call_reduce<asc_emu::simt::Max>(file + line, value); \
     }                                                                              \
-    inline type asc_reduce_min(type value, ASC_EMU_SITE) {                         \
+    ASC_EMU_ON_USE inline type asc_reduce_min(type value, ASC_EMU_SITE) {          \
         return asc_emu::simt::call_reduce<asc_emu::simt::Min>(file + line, value); \
     }
 
