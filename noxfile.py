@@ -19,6 +19,7 @@ ROOT = Path(__file__).resolve().parent
 ENVIRONMENT = ROOT / ".nox" / "env"
 PYTHON = str(ENVIRONMENT / "bin" / "python")
 CONSTRAINTS = ROOT / "ci" / "constraints.txt"
+OLDEST = ROOT / "ci" / "oldest.txt"
 GROUPS = ("build", "lint", "test", "release", "bench")
 COMPONENTS = tuple(sorted(path.parent.name for path in ROOT.glob("packages/*/pyproject.toml")))
 
@@ -48,6 +49,32 @@ def tests(session: nox.Session, component: str) -> None:
         *_test_paths(component, session.posargs),
         # NOTE: one computing thread a worker, or the workers slow each other down.
         env={"OMP_NUM_THREADS": "1"} if workers > 1 else {},
+    )
+
+
+@nox.session
+@nox.parametrize("component", COMPONENTS, ids=COMPONENTS)
+def oldest(session: nox.Session, component: str) -> None:
+    """Run the tests of a component with the lowest versions of its dependencies (ci/oldest.txt)."""
+    _prepare(session)  # whose programs build the components
+    home = ROOT / ".nox" / "oldest"
+    python = str(home / "bin" / "python")
+    if not Path(python).exists():
+        session.run(sys.executable, "-m", "venv", str(home), external=True)
+    pip = (python, "-m", "pip", "install", "--quiet", "--constraint", str(OLDEST))
+    groups = [
+        part for group in ("build", "test") for part in ("--group", f"pyproject.toml:{group}")
+    ]
+    editables = [part for name in COMPONENTS for part in ("--editable", f"packages/{name}")]
+    session.run(python, "-m", "pip", "install", "--quiet", "--upgrade", "pip", external=True)
+    session.run(*pip, *groups, external=True)
+    session.run(*pip, "--no-build-isolation", *editables, external=True, env=_path())
+    _run(
+        session,
+        *("-m", "pytest", "-q", "-p", f"{component}._shared.testing.plugin"),
+        *session.posargs,
+        *_test_paths(component, session.posargs),
+        python=python,
     )
 
 
@@ -160,11 +187,16 @@ def _environment_hash() -> str:
     return digest.hexdigest()
 
 
-def _run(session: nox.Session, *arguments: str, env: dict[str, str] | None = None) -> None:
-    """Runs the environment's Python with the JIT cache of the sessions."""
+def _run(
+    session: nox.Session,
+    *arguments: str,
+    env: dict[str, str] | None = None,
+    python: str = PYTHON,
+) -> None:
+    """Runs the environment's Python, or another one, with the JIT cache of the sessions."""
     cache = os.environ.get("NOX_JIT_CACHE") or str(ROOT / ".nox" / "jit-cache")
     variables = {"DJ_JIT_CACHE_DIR": cache, **_path(), **(env or {})}
-    session.run(PYTHON, *arguments, external=True, env=variables)
+    session.run(python, *arguments, external=True, env=variables)
 
 
 def _path() -> dict[str, str]:

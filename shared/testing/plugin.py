@@ -139,6 +139,9 @@ def empty_jit_cache(tmp_path: Path, jit_cache_root: Path, monkeypatch: pytest.Mo
     The emulator's runtime and precompiled headers stay those of the run: they take long to build.
     """
     root = tmp_path / "jit-cache"
+    # A component's own variable goes before the shared one.
+    for name in [name for name in os.environ if name.endswith("_JIT_CACHE_DIR")]:
+        monkeypatch.delenv(name)
     monkeypatch.setenv(CACHE_VARIABLE, str(root))
     monkeypatch.setenv(RUNTIME_VARIABLE, str(jit_cache_root))
     return root

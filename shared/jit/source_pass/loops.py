@@ -12,7 +12,7 @@ import re
 
 from .scan import Edits, Source, skip_blanks
 
-__all__ = ["rewrite_loops"]
+__all__ = ["rewrite_loops", "statement_end"]
 
 _LOOP = re.compile(r"(?:while|do|for)\b")
 _KEYWORD = re.compile(r"(?:if|else|while|for|do|switch|try|catch)\b")
@@ -31,7 +31,7 @@ def rewrite_loops(source: Source, edits: Edits) -> None:
             continue
         if match.group() == "do":
             body = match.end()
-            tail = skip_blanks(code, _statement_end(source, body))
+            tail = skip_blanks(code, statement_end(source, body))
             if code.startswith("while", tail):
                 tails.add(tail)
                 _hint(source, edits, body)
@@ -81,13 +81,13 @@ def _hint(source: Source, edits: Edits, position: int) -> None:
     elif first == ";":
         edits.insert(start, _SPIN[:-1])
     elif first:
-        end = _statement_end(source, start)
+        end = statement_end(source, start)
         if end > start:
             edits.insert(start, f"{{ {_SPIN} ")
             edits.insert(end, " }")
 
 
-def _statement_end(source: Source, position: int) -> int:
+def statement_end(source: Source, position: int) -> int:
     """Returns the position behind the statement that starts at `position`."""
     code = source.code
     at = skip_blanks(code, position)
@@ -98,14 +98,14 @@ def _statement_end(source: Source, position: int) -> int:
         return _expression_end(source, at)
     word, at = keyword.group(), keyword.end()
     if word == "do":
-        at = skip_blanks(code, _statement_end(source, at))
+        at = skip_blanks(code, statement_end(source, at))
         return _expression_end(source, at)
     if word not in ("else", "try"):
         at = _head_end(source, at)
-    at = _statement_end(source, at)
+    at = statement_end(source, at)
     following = _KEYWORD.match(code, skip_blanks(code, at))
     if following and (word, following.group()) in (("if", "else"), ("try", "catch")):
-        return _statement_end(source, following.start())
+        return statement_end(source, following.start())
     return at
 
 

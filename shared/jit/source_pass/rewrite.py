@@ -14,6 +14,7 @@ from .arrays import rewrite_arrays
 from .bases import rewrite_bases
 from .kernels import KernelDecl, Roles, collect_kernels, declared_roles
 from .launches import rewrite_launches
+from .lockstep import rewrite_lockstep
 from .loops import rewrite_loops
 from .names import rewrite_uses
 from .roles import rewrite_roles
@@ -27,6 +28,8 @@ __all__ = ["RewriteResult", "rewrite", "rewrite_headers"]
 _MARKS = (
     "<<<",
     "__simd_vf__",
+    "__simt_vf__",
+    "__launch_bounds__",
     "_IS_AI",
     "_IS_NOT_AI",
     "while",
@@ -89,7 +92,7 @@ def rewrite(
     headers = [Source(header, name) for name, header in (header_texts or {}).items()]
     notes: list[str] = []
     known = _collect(headers, [source])
-    body = _rewrite_body(source, known, notes)
+    body = _rewrite_body(source, known, notes, lanes.converted)
     kernels: tuple[KernelDecl, ...] = ()
     if not program and ("__global__" in text or "reinterpret_cast" in text):
         kernels = collect_kernels(source, known.roles)
@@ -130,7 +133,9 @@ def _concerned(text: str) -> bool:
     return any(mark in text for mark in _MARKS) or bool(_ENDLESS.search(text))
 
 
-def _rewrite_body(source: Source, known: _Known, notes: list[str]) -> _Body:
+def _rewrite_body(
+    source: Source, known: _Known, notes: list[str], converted: Sequence[str] = ()
+) -> _Body:
     if not known.names and not known.vector_functions and not _concerned(source.text):
         return _Body(source.text)
     edits = Edits()
@@ -139,6 +144,7 @@ def _rewrite_body(source: Source, known: _Known, notes: list[str]) -> _Body:
     rewrite_arrays(source, edits, own, notes)
     rewrite_bases(source, edits, own)
     rewrite_loops(source, edits)
+    rewrite_lockstep(source, edits, converted)
     launches = rewrite_launches(source, known.roles, edits)
     calls = rewrite_vector_calls(source, known.vector_functions, edits)
     rewrite_uses(source, edits, {**known.names, **own})

@@ -16,6 +16,7 @@ from ..config import Config
 from ..errors import ArgumentError, CompileError, CompileManyError
 from ..runtime import Runtime
 from .diagnosis import explained
+from .jit_function import TileLangFunction
 from .kernel import TileLangKernel
 from .lower import (
     Outputs,
@@ -62,7 +63,8 @@ class TileLangBridge:
         return Runtime(config, "cpu")
 
     @cached_property
-    def _texts(self) -> TextCache:
+    def texts(self) -> TextCache:
+        """Lowered kernels on disk."""
         return TextCache(self.runtime.disk_cache)
 
     def __call__(self, function: Any, **options: Any) -> Any:
@@ -94,7 +96,7 @@ class TileLangBridge:
     ) -> Lowered:
         """The generated text of a ``T.prim_func``, from the disk cache if it is there."""
         key, make = self._request(function, out_idx, pass_configs)
-        return self._texts.find(key) or make()
+        return self.texts.find(key) or make()
 
     def compile(
         self,
@@ -115,13 +117,7 @@ class TileLangBridge:
             CompileError: the function cannot be lowered, or its text uses something the emulator
                 does not have, which the message names.
         """
-        key, make = self._request(function, out_idx, pass_configs)
-        build = (key, build_token())
-        kernel = self._kernels.get(build)
-        if kernel is None:
-            lowered = self._texts.find(key) or make()
-            kernel = self._kernels.setdefault(build, self._compiled(lowered))
-        return kernel
+        return self.compile_with_key(function, out_idx, pass_configs)[1]
 
     def compile_many(
         self, requests: Sequence[Any], workers: int | None = None
@@ -155,6 +151,26 @@ class TileLangBridge:
             raise CompileManyError("\n".join(lines), errors=errors, results=results)
         return results
 
+    def compile_with_key(
+        self, function: Any, out_idx: Outputs, pass_configs: Mapping[str, Any] | None
+    ) -> tuple[str, TileLangKernel]:
+        """The key of the lowered text, for `find`, and the kernel."""
+        key, make = self._request(function, out_idx, pass_configs)
+        kernel = self.find(key)
+        if kernel is None:
+            kernel = self._kernels.setdefault((key, build_token()), self._compiled(make()))
+        return key, kernel
+
+    def find(self, key: str) -> TileLangKernel | None:
+        """The kernel of a lowering key, if this process or the disk has its text."""
+        build = (key, build_token())
+        kernel = self._kernels.get(build)
+        if kernel is None:
+            lowered = self.texts.find(key)
+            if lowered is not None:
+                kernel = self._kernels.setdefault(build, self._compiled(lowered))
+        return kernel
+
     def _request(
         self, function: Any, out_idx: Outputs, pass_configs: Mapping[str, Any] | None
     ) -> tuple[str, Callable[[], Lowered]]:
@@ -166,7 +182,7 @@ class TileLangBridge:
 
         def make() -> Lowered:
             lowered = lower(function, configs, outputs)
-            self._texts.store(key, lowered)
+            self.texts.store(key, lowered)
             return lowered
 
         return key, make
@@ -178,65 +194,3 @@ class TileLangBridge:
         except CompileError as error:
             raise explained(lowered, error) from error
         return TileLangKernel(lowered, kernel)
-
-
-class TileLangFunction:
-    """A ``@tilelang.jit`` function that also runs on CPU tensors.
-
-    Called as TileLang's own: an eager function with its tensors, which runs it; a lazy one with
-    its parameters, which returns the kernel.
-
-    Attributes:
-        original: TileLang's object.
-    """
-
-    def __init__(self, bridge: TileLangBridge, original: Any) -> None:
-        self._bridge = bridge
-        self.original = original
-        self._kernels: dict[Any, TileLangKernel] = {}
-
-    def compile(self, *args: Any, **kwargs: Any) -> TileLangKernel:
-        """The kernel for these arguments, without running it."""
-        original = self.original
-        return self._bridge.compile(
-            original.get_tir(*args, **kwargs),
-            out_idx=original.out_idx,
-            pass_configs=original.pass_configs,
-        )
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Compiles for the arguments, and runs an eager function on its tensors' device."""
-        device = _device_of(args, kwargs)
-        if device not in ("cpu", None):
-            return self.original(*args, **kwargs)
-        self.original.initialize_jit_mode(*args, **kwargs)
-        key, tensors = self.original.func.parse_args(*args, **kwargs)
-        build = (key, build_token())
-        kernel = self._kernels.get(build)
-        if kernel is None:
-            kernel = self._kernels.setdefault(build, self.compile(*args, **kwargs))
-        if self.original.mode != "eager":
-            return kernel
-        return kernel(**_kernel_arguments(kernel, tensors))
-
-    def __repr__(self) -> str:
-        return f"TileLangFunction({getattr(self.original.func, '__name__', '?')})"
-
-
-def _kernel_arguments(kernel: TileLangKernel, values: Mapping[str, Any]) -> dict[str, Any]:
-    """By name of the kernel's parameters: TileLang names them as the function does, in order."""
-    lowered = kernel.lowered
-    inputs = [
-        parameter.name
-        for index, parameter in enumerate(lowered.parameters)
-        if index not in lowered.outputs
-    ]
-    return dict(zip(inputs, values.values(), strict=True))
-
-
-def _device_of(args: Sequence[Any], kwargs: Mapping[str, Any]) -> str | None:
-    for value in (*args, *kwargs.values()):
-        device = getattr(value, "device", None)
-        if device is not None:
-            return str(device.type)
-    return None

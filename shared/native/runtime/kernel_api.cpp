@@ -111,7 +111,8 @@ ASC_EMU_API void asc_emu_spin_hint(void) {
 
 ASC_EMU_API void asc_emu_fail(const char* message) {
     Core& core = current_core();
-    asc_emu::guarded(core, [&] { asc_emu::fail(core, "%s", message); });
+    const void* const caller = __builtin_return_address(0);
+    asc_emu::guarded(core, [&] { asc_emu::fail_at(core, caller, message); });
 }
 
 // Reads a memory of the last block that ran on the calling thread, until its next launch; core_slot 0 = AIC,

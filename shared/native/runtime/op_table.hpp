@@ -59,6 +59,8 @@ extern OpInfo g_op_table[static_cast<size_t>(Op::count)];
 
 // Ends the kernel: kind "api" (bad parameter), message says got / allowed / fix.
 [[noreturn]] void fail(const Core& core, const char* format, ...) __attribute__((format(printf, 2, 3)));
+// The same at a place in the kernel.
+[[noreturn]] void fail_at(const Core& core, const void* site, const std::string& text);
 
 namespace detail {
 template <class Insn>

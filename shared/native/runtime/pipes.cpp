@@ -225,11 +225,15 @@ void fail(const Core& core, const char* format, ...) {
     va_start(args, format);
     std::vsnprintf(text, sizeof(text), format, args);
     va_end(args);
+    fail_at(core, tl_executing ? tl_executing->site : nullptr, text);
+}
+
+void fail_at(const Core& core, const void* site, const std::string& text) {
     // NOTE: the command dies with the throw.
     const Command* const command = std::exchange(tl_executing, nullptr);
     const char* name = command ? info_of(command->op).name : nullptr;
-    throw KernelError{make_report("api", name ? std::string(name) + ": " + text : text, &core, name,
-                                  command ? command->site : nullptr)};
+    throw KernelError{
+        make_report("api", name ? std::string(name) + ": " + text : text, &core, name, site)};
 }
 
 }  // namespace asc_emu

@@ -345,6 +345,10 @@ BAD = [
 @pytest.mark.parametrize(("case", "text"), BAD, ids=lambda v: str(v))
 def test_bad_parameters_are_reported(launch, case, text):
     gm = np.zeros(4096, np.uint8)
-    with pytest.raises(LaunchError, match=text):
+    with pytest.raises(LaunchError, match=text) as failure:
         launch(*case, gm=gm)
     assert not gm.any()
+    report = str(failure.value)
+    assert "in kernel " in report
+    assert "core AI" in report
+    assert "kernel.asc:" in report

@@ -107,6 +107,16 @@ def test_more_dynamic_ub_than_there_is(simt):
         kernel.launch({"num_blocks": 1, "num_ubuf_bytes": 300000}, np.zeros(8, np.float32))
 
 
+@pytest.mark.parametrize("width", [0, 33, -1])
+def test_a_width_that_no_warp_has(simt, mode, width):
+    body = "p0[threadIdx.x] = asc_shfl(p0[threadIdx.x], 1, p1[0]);"
+    args = np.ones(64, np.int32), np.array([width], np.int32)
+    with pytest.raises(LaunchError, match="the width must be 1 to 32 lanes") as error:
+        simt.run(body, 64, *args, mode=mode)
+    _reported(error)
+    assert (args[0] == 1).all()
+
+
 @pytest.mark.parametrize("index", ["(int64_t)1 << 40", "-((int64_t)1 << 40)"])
 def test_an_index_far_out_of_range(simt, mode, index):
     body = f"p0[{index}] = 1;"

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 import tile_kernels
-from tile_kernels import moe, rand, transform, transpose
+from tile_kernels import moe, quant, rand, transform, transpose
 
 
 def indices(tokens=9, experts=12, k=3):
@@ -52,7 +52,16 @@ OPERATORS = {
     "gate_backward": gate_backward,
     "transpose": lambda: transpose.transpose(torch.randn(130, 70)),
     "rotary": lambda: transform.apply_rotary(torch.randn(9, 3, 64), torch.randn(9, 64)),
+    "transpose of halves": lambda: transpose.transpose(torch.randn(130, 70).half()),
     "randn": lambda: rand.randn(5000, device="cpu"),
+    "per_token_cast": lambda: quant.per_token_cast(torch.randn(37, 256).bfloat16(), "e4m3", 128),
+    "per_token_cast_back": lambda: quant.per_token_cast_back(
+        (torch.randn(37, 256).to(torch.float8_e4m3fn), torch.rand(37, 2)), "bf16", 128
+    ),
+    "norm": lambda: quant.norm_forward(torch.randn(37, 256).bfloat16(), None, 1e-6),
+    "per_token_cast, packed": lambda: quant.per_token_cast(
+        torch.randn(2100, 256).bfloat16(), "e4m3", 128, None, True, True, True
+    ),
 }
 
 

@@ -4,12 +4,19 @@ import pytest
 import torch
 
 from tile_kernels import emulator
-from tile_kernels.quant import cast
+from tile_kernels.quant import cast, cast_kernel
 from tile_kernels.testing.numeric import assert_equal
 from tile_kernels.testing.quant import quant_level_rank
 from tile_kernels.torch import cast_elements, cast_to_bf16_at_random
 
 SPECIAL = torch.tensor([0.0, -0.0, 448.0, 464.0, 1e9, -1e9, torch.inf, -torch.inf, 2.0**-9, 1e-40])
+
+
+@pytest.fixture(autouse=True)
+def all_checkers():
+    """Every case under all checkers, so that they share their kernels."""
+    with emulator(checks=("memcheck", "racecheck", "initcheck", "synccheck")):
+        yield
 
 
 def inputs(count):
@@ -58,17 +65,18 @@ def test_e4m3_at_random_picks_neighbours_without_bias():
     assert abs(share - 0.25) < 10 * (0.25 * 0.75 / 40000) ** 0.5
 
 
-def test_all_checkers():
-    x = inputs(16384 + 5)
-    with emulator(checks=("memcheck", "racecheck", "initcheck", "synccheck")):
-        assert_equal(cast(x, torch.bfloat16), cast_elements(x, torch.bfloat16))
-        assert_equal(cast(x, torch.bfloat16, True), cast_to_bf16_at_random(x))
+def test_large_tensors_go_in_several_launches(monkeypatch):
+    monkeypatch.setattr(cast_kernel, "LAUNCH", 16384 + 4)
+    x = inputs(16384 * 3 + 5)
+    assert_equal(cast(x, "bf16", True), cast_to_bf16_at_random(x))
 
 
 def test_bad_arguments():
     x = torch.zeros(4, 8)
     with pytest.raises(TypeError, match=r"dtype got torch\.int8"):
         cast(x, torch.int8)
+    with pytest.raises(ValueError, match="fmt got 'fp64'"):
+        cast(x, "fp64")
     with pytest.raises(TypeError, match="x has dtype"):
         cast(x.int(), torch.float32)
     with pytest.raises(ValueError, match="stochastic_rounding from"):

@@ -39,6 +39,13 @@ def test_bf16_with_residual_and_checkers():
         assert norm_input is kept
 
 
+@pytest.mark.parametrize("hidden", [256, 1024, 2304])
+def test_bf16_rows_on_vector_registers(hidden):
+    x = quant_inputs(37, hidden + 64)[:, :hidden]
+    for weight in (None, quant_inputs(1, hidden, seed=2, spread=0)[0]):
+        check(x, weight, None)
+
+
 def test_fp32_without_options_in_three_dimensions():
     x = quant_inputs(22, 1056, torch.float32).view(2, 11, 1056)
     out, rstd, norm_input = norm_forward(x, None, EPS)
@@ -65,9 +72,10 @@ def test_cast_of_the_result():
 @pytest.mark.parametrize("hidden", [96, 576])
 def test_three_dimensions(hidden, options):
     x = quant_inputs(74, hidden).view(2, 37, hidden)
-    (codes, sf), out, rstd, _ = norm_forward_and_per_token_cast(
-        x, None, EPS, "e4m3", 32, with_out_bf16=True, **options
-    )
+    with emulator(checks=("memcheck", "racecheck", "initcheck", "synccheck")):
+        (codes, sf), out, rstd, _ = norm_forward_and_per_token_cast(
+            x, None, EPS, "e4m3", 32, with_out_bf16=True, **options
+        )
     assert rstd.shape == (2, 37)
     assert out is not None
     for batch in range(2):

@@ -14,7 +14,13 @@ from tile_kernels.torch import swiglu as model
 PACKED_COL = {
     "round_sf": True, "use_packed_ue8m0": True, "use_tma_aligned_col_major_sf": True,
 }  # fmt: skip
-ALL = ("memcheck", "racecheck", "initcheck", "synccheck")
+
+
+@pytest.fixture(autouse=True)
+def all_checkers():
+    """Every case under all checkers, so that they share their kernels."""
+    with emulator(checks=("memcheck", "racecheck", "initcheck", "synccheck")):
+        yield
 
 
 def case(tokens=150, hidden=192):
@@ -33,11 +39,10 @@ def test_everything():
     psum = torch.tensor([10, 37, 64, 143], dtype=torch.int32)
     weights = torch.rand(150)
     x, values, grad = case()
-    with emulator(checks=ALL):
-        x_grad, (codes, sf), weight_grad, act = swiglu_backward_and_per_token_cast(
-            x, grad, "e4m3", 32, psum, weights, 2.5, clamp_value=1.5, do_recompute=True,
-            **PACKED_COL,
-        )  # fmt: skip
+    x_grad, (codes, sf), weight_grad, act = swiglu_backward_and_per_token_cast(
+        x, grad, "e4m3", 32, psum, weights, 2.5, clamp_value=1.5, do_recompute=True,
+        **PACKED_COL,
+    )  # fmt: skip
     wanted = model.swiglu_backward(values, grad, psum, weights, 2.5, 1.5)
     assert x_grad.dtype == act.dtype == torch.bfloat16
     close(x_grad, wanted[0])
@@ -80,10 +85,9 @@ def test_call_of_the_first_generation(by_name):
             token_topk_to_pos=token_topk_to_pos, num_per_channels=32, swiglu_clamp_value=1.5,
         )  # fmt: skip
     else:
-        with emulator(checks=ALL):
-            results = swiglu_backward_and_per_token_cast(
-                x, grad, weights, pos_to_token_topk, token_topk_to_pos, 32, False, 1.5
-            )
+        results = swiglu_backward_and_per_token_cast(
+            x, grad, weights, pos_to_token_topk, token_topk_to_pos, 32, False, 1.5
+        )
     act, (codes, sf), x_grad, weight_grad = results
     valid = pos_to_token_topk >= 0
     expanded = torch.where(valid, weights.flatten()[pos_to_token_topk.clamp(min=0).long()], 0.0)

@@ -10,6 +10,13 @@ from tile_kernels.testing.numeric import assert_equal
 from tile_kernels.torch import batched_transpose_weight_sf as reference
 
 
+@pytest.fixture(autouse=True)
+def all_checkers():
+    """Every case under all checkers, so that they share their kernels."""
+    with emulator(checks=("memcheck", "racecheck", "initcheck", "synccheck")):
+        yield
+
+
 def scales(*shape):
     return (torch.randint(1, 255, shape, dtype=torch.int32) << 23).view(torch.float32)
 
@@ -25,8 +32,7 @@ def block(request):
 def test_both_directions_and_given_results(block):
     sf = [scales(8, 44), scales(2, 4, 12)] if block == 32 else [scales(1, 9), scales(2, 10, 3)]
     flags = [False, True]
-    with emulator(checks=("memcheck", "racecheck", "initcheck", "synccheck")):
-        first = batched_transpose_weight_sf(sf, block, flags, [None, None])
+    first = batched_transpose_weight_sf(sf, block, flags, [None, None])
     wanted = reference(sf, block, flags)
     for got, pair in zip(first, wanted, strict=True):
         for mine, other in zip(got, pair, strict=True):

@@ -8,12 +8,13 @@ from collections.abc import Sequence
 from ..scan import Source
 from .analysis import Plan, Region, Step
 from .calls import Collective
-from .statements import Loop, Node, walk
+from .statements import Branch, Loop, Node, walk
 
 __all__ = ["emit_function"]
 
 _WORD = re.compile(r"(?<![\w.])(?<!->)[A-Za-z_]\w*")
 _UNROLL = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+unroll[ \t]*$")
+_PAIR = r"\*\s*\(\s*\w+[234](?:_t)?\s*\*\s*\)\s*\(*\s*(?:{})\b"
 _NAMESPACE = "::asc_emu::simt::lanes::"
 
 
@@ -96,8 +97,8 @@ class _Emitter:
         self._add("for (uint32_t asc_emu_lane = 0; asc_emu_lane < asc_emu_local.count;")
         self._add(f"     {', '.join(filter(None, ['++asc_emu_lane', steps]))}) {{")
         self._add("ASC_EMU_SIMT_LANE(asc_emu_lane);")
-        if any(self._plan.arrays[variable].dims for variable in arrays):
-            # Not vector code over lanes, whose arrays are apart, but over each lane's array.
+        if self._works_on_pairs(region):
+            # Vector code over each lane's array, not over lanes, whose arrays are apart.
             self._add('asm volatile("");')
         if "threadIdx" in words:
             self._add("const uint3 threadIdx = asc_emu_local.index(asc_emu_lane);")
@@ -111,6 +112,16 @@ class _Emitter:
             else:
                 self._statement(part.node, part.calls)
         self._add("} }")
+
+    def _works_on_pairs(self, region: Region) -> bool:
+        """Whether straight-line code reads or writes neighbours in private arrays together."""
+        if any(isinstance(node, Branch) for part in region.parts for node in walk(part.node)):
+            return False
+        arrays = (variable.name for variable in self._plan.arrays.values() if variable.dims)
+        pair = re.compile(_PAIR.format("|".join(map(re.escape, arrays)) or "(?!)"))
+        return any(
+            pair.search(self._source.code, part.node.start, part.node.end) for part in region.parts
+        )
 
     def _declare_values(self, call: Collective) -> None:
         name = self._values[call.start] = f"asc_emu_value_{len(self._values)}"

@@ -376,3 +376,7 @@ ASC_EMU_API uint32_t asc_emu_simt_lane(void) {
 ASC_EMU_API uint32_t asc_emu_simt_live_lanes(void) {
     return running_or_fail("asc_activemask() was called outside a SIMT function").live_lanes();
 }
+ASC_EMU_API void asc_emu_simt_meet(const void* site) {
+    asc_emu::SimtBlock* const block = asc_emu::running_simt();
+    if (block && !block->is_lane_loop()) block->exchange(site, 0, 0, [](asc_emu_warp*) {});
+}

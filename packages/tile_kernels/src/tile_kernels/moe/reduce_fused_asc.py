@@ -10,6 +10,7 @@ from tile_kernels._bridge import asc_kernel
 
 CHUNK = 4096  # elements of a row that are in flight at once
 LANES = 64  # fp32 lanes of a register
+STAGES = 4  # chunks that are loaded ahead
 
 
 @asc_kernel()
@@ -37,16 +38,19 @@ def reduce_rows(
         row = T.alloc_shared((1, CHUNK), dtype)
         total = T.alloc_shared((CHUNK,), T.float32)
         rounded = T.alloc_shared((1, CHUNK), out_dtype)
+        T.annotate_buffer_versions({row: STAGES, rounded: 2})
         parts = T.ceildiv(hidden, CHUNK)
-        for turn in T.serial(T.ceildiv(tokens * parts - core, cores)):
+        for turn in T.Pipelined(T.ceildiv(tokens * parts - core, cores), num_stages=2):
             item = turn * cores + core
-            token = item // parts
-            column = item % parts * CHUNK
+            # NOTE: variables keep these terms out of every index, lowering is quicker then.
+            token, column = T.alloc_var(T.int32), T.alloc_var(T.int32)
+            token = T.truncdiv(item, parts)
+            column = T.truncmod(item, parts) * CHUNK
             with T.SimdVF():
                 all32 = T.simd.pset(32)
                 for i in range(CHUNK // LANES):
                     T.simd.vsts(total[i * LANES], T.simd.vdup(0.0, "float32", all32), all32)
-            for slot in T.serial(k):
+            for slot in T.Pipelined(k, num_stages=STAGES):
                 position = token_topk_to_pos[token, slot]
                 if position >= 0:
                     T.copy(x[position, column], row)

@@ -12,7 +12,7 @@ import torch
 from tile_kernels import config as settings
 from tile_kernels.errors import TileKernelsTypeError, TileKernelsValueError
 from tile_kernels.quant import common
-from tile_kernels.quant.cast_plan import Band, CastPlan, make_plan
+from tile_kernels.quant.cast_plan import Band, CastPlan, make_plan, plan_token_cast
 from tile_kernels.quant.common import BaseCastConfig, CastInputConfig, CastOutputConfig
 from tile_kernels.utils import ceil_div
 
@@ -110,9 +110,20 @@ def _launch(
     scales: torch.Tensor | None,
     config: CastOutputConfig,
 ) -> None:
+    hidden = common.get_logical_hidden(x.shape[1], x.dtype)
+    fast = plan_token_cast(plan, hidden)
+    if fast is not None:
+        from tile_kernels.quant.token_cast_asc import token_cast
+
+        assert codes is not None
+        assert scales is not None
+        token_cast(
+            x, codes, common.sf_items(scales, config), common.float_bits(config.clamp_min_value),
+            ceil_div(x.shape[0], fast.rows), plan=fast, round_sf=config.round_sf,
+        )  # fmt: skip
+        return
     from tile_kernels.quant.block_cast_asc import block_cast
 
-    hidden = common.get_logical_hidden(x.shape[1], x.dtype)
     across = ceil_div(hidden, plan.cols * plan.subs)
     block_cast(
         x,

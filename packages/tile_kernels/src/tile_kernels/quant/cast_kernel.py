@@ -8,7 +8,7 @@ from tile_kernels import config as settings
 from tile_kernels._checks import check_tensor
 from tile_kernels.errors import TileKernelsTypeError, TileKernelsValueError
 from tile_kernels.quant.block_cast_kernel import dtype_name
-from tile_kernels.utils import ceil_div
+from tile_kernels.utils import ceil_div, str_to_dtype
 
 __all__ = ["cast"]
 
@@ -21,13 +21,15 @@ STOCHASTIC = (
 LAUNCH = 1 << 30  # elements of one launch, so that positions fit 32 bits
 
 
-def cast(x: torch.Tensor, dtype: torch.dtype, stochastic_rounding: bool = False) -> torch.Tensor:
+def cast(
+    x: torch.Tensor, dtype: torch.dtype | str, stochastic_rounding: bool = False
+) -> torch.Tensor:
     """Converts every element to another format.
 
     Args:
         x: contiguous tensor of any shape in float32, bfloat16, float16 or float8_e4m3fn.
-        dtype: one of the same dtypes. e4m3 saturates finite numbers and infinities at +-448 and
-            keeps NaN.
+        dtype: one of the same dtypes, or ``"fp32"``, ``"bf16"``, ``"e4m3"``. e4m3 saturates finite
+            numbers and infinities at +-448 and keeps NaN.
         stochastic_rounding: rounds up or down at random, the nearer neighbour being the more
             likely; the same for equal input. From fp32 to bf16 or e4m3, and from bf16 to e4m3.
 
@@ -42,6 +44,8 @@ def cast(x: torch.Tensor, dtype: torch.dtype, stochastic_rounding: bool = False)
         >>> cast(torch.randn(3, 5), torch.bfloat16, stochastic_rounding=True)
     """
     check_tensor("x", x, DTYPES, range(x.dim() + 1) if isinstance(x, torch.Tensor) else 0)
+    if isinstance(dtype, str):
+        dtype = str_to_dtype(dtype)
     if dtype not in DTYPES:
         allowed = ", ".join(map(str, DTYPES))
         raise TileKernelsTypeError(f"dtype got {dtype}; allowed: {allowed}")
@@ -62,7 +66,12 @@ def _launch(x: torch.Tensor, out: torch.Tensor, start: int, stochastic: bool) ->
     from tile_kernels.quant.cast_asc import CHUNK, GROUP, cast_elements
 
     cast_elements(
-        x, out, start // GROUP, ceil_div(x.numel(), CHUNK),
+        x, out, _wrapped(start // GROUP), ceil_div(x.numel(), CHUNK),
         x_dtype=dtype_name(x.dtype), out_dtype=dtype_name(out.dtype), stochastic=stochastic,
         cores=settings.get_num_vec_cores(),
     )  # fmt: skip
+
+
+def _wrapped(number: int) -> int:
+    """A group's number as a signed word; the hash takes it modulo 2 ** 32."""
+    return (number + 2**31) % 2**32 - 2**31

@@ -6,14 +6,17 @@ any number of tokens and any hidden size.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import lcm
 
 from tile_kernels.errors import TileKernelsValueError
 from tile_kernels.quant.sf_layout import SfLayout
 from tile_kernels.utils import align, ceil_div
 
-__all__ = ["BYTES", "PER_ITEM", "Band", "CastPlan", "back_tile", "make_plan"]
+__all__ = [
+    "BYTES", "PER_ITEM", "Band", "CastPlan", "back_tile", "make_plan", "plan_token_cast",
+    "token_back_tile",
+]  # fmt: skip
 
 BYTES = {"bfloat16": 2, "float32": 4, "float8_e4m3fn": 1, "int8": 1, "uint8": 1}
 PER_ITEM = {"int8": 2}  # e2m1 codes in a byte
@@ -177,6 +180,26 @@ def make_plan(
     )
 
 
+def plan_token_cast(plan: CastPlan, hidden: int) -> CastPlan | None:
+    """The plan of the same cast for the kernel on vector registers, if it takes this cast.
+
+    That kernel takes whole rows of bf16, at most 8192 wide, in whole groups of 128, to e4m3; packed
+    scales in whole words. Tiles have a power of two columns, so few kernels are built.
+    """
+    takes = (
+        (plan.mode, plan.x_dtype, plan.fmt, plan.sf.block) == ("cast", "bfloat16", "e4m3", (1, 128))
+        and not plan.stochastic
+        and plan.sf.layout.kind != "packed_channel"
+        and plan.sf.dtype in ("float32", "uint8")
+        and hidden % (128 * plan.sf.word) == 0
+        and 0 < hidden <= 8192
+    )
+    if not takes:
+        return None
+    cols = max(1024, 1 << (hidden - 1).bit_length())
+    return replace(plan, rows=32768 // cols, cols=cols, subs=1, lanes=1, workers=1)
+
+
 def _smallest_tile(sf_in: Band, sf: Band) -> tuple[int, int, int]:
     """Whole blocks of both tensors and whole words of their packed scales."""
     rows, cols = sf.block[0], sf.block[1]
@@ -215,6 +238,25 @@ def back_tile(x_dtype: str, out_dtype: str, band: Band) -> tuple[int, int]:
             f"unified buffer has {UB_LIMIT}; use smaller blocks"
         )
     return rows, cols
+
+
+def token_back_tile(
+    x_dtype: str, out_dtype: str, band: Band, hidden: int
+) -> tuple[int, int] | None:
+    """The tile of the cast back on vector registers: whole rows; None if it does not take this one.
+
+    It takes e4m3 to bf16, rows of at most 8192 in groups of 128, fp32 scales.
+    """
+    takes = (
+        (x_dtype, out_dtype, band.dtype) == ("float8_e4m3fn", "bfloat16", "float32")
+        and band.block == (1, 128)
+        and hidden % 128 == 0
+        and 0 < hidden <= 8192
+    )
+    if not takes:
+        return None
+    cols = max(1024, 1 << (hidden - 1).bit_length())
+    return 16384 // cols, cols
 
 
 def _back_bytes(x: str, out: str, band: Band, rows: int, cols: int) -> int:

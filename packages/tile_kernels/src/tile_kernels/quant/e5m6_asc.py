@@ -23,36 +23,33 @@ LARGEST = 65024.0
 NUMBERS, WORDS = 8, 3  # a group
 
 
-def encode(value: Any) -> Any:
-    """The 12 bits (int32) of a float32 below 65536, ties to the even code; NaN stays NaN."""
-    bits = num.abs_bits(value)
-    exponent = (bits >> 23) - 112  # of fp16
-    mantissa = (bits & 0x7FFFFF) | 0x800000
-    tiny = mantissa >> T.min(14 - exponent, 31)
-    half = T.if_then_else(exponent > 0, (exponent << 10) | (mantissa >> 13 & 0x3FF), tiny)
-    half = T.if_then_else(exponent > 30, T.if_then_else(bits > 0x7F800000, 0x7E00, 0x7C00), half)
-    code = (half >> 4) | (num.bits_of(value) >> 20 & 0x800)
-    dropped = T.if_then_else(exponent > 30, 0, bits & 0x1FFFF)
-    return (code + T.cast((code & 1) + dropped > 0x10000, "int32")) & 0xFFF
+# NOTE: the parts of a number go through variables of the kernels; as one expression, in which each
+# part occurs several times, lowering would take many seconds.
 
 
-def decode(code: Any) -> Any:
+def half_of(bits: Any, exponent: Any) -> Any:
+    """fp16 bits (int32) of |value|, cut off; `exponent` is its fp16 exponent, NaN stays NaN."""
+    tiny = (bits & 0x7FFFFF | 0x800000) >> T.min(14 - exponent, 31)
+    normal = (exponent << 10) | (bits >> 13 & 0x3FF)
+    special = T.if_then_else(bits > 0x7F800000, 0x7E00, 0x7C00)
+    return T.if_then_else(exponent > 30, special, T.if_then_else(exponent > 0, normal, tiny))
+
+
+def rounded_up(code: Any, bits: Any, exponent: Any) -> Any:
+    """Whether the dropped bits round a code up, to the even one in a tie (int32)."""
+    above = (code & 1) + (bits & 0x1FFFF) > 0x10000
+    return T.if_then_else(exponent > 30, 0, T.cast(above, "int32"))
+
+
+def decoded(code: Any) -> Any:
     """The float32 of 12 bits (int32)."""
     magnitude = (code & 0x7FF) << 17
     normal = num.float_of(magnitude + (112 << 23))
     tiny = T.cast(code & 0x3F, "float32") * T.float32(2.0**-20)
     special = num.float_of(magnitude | 0x7F800000)
-    exponent = code >> 6 & 31
-    value = T.if_then_else(exponent == 31, special, T.if_then_else(exponent == 0, tiny, normal))
-    return num.float_of(num.bits_of(value) | ((code & 0x800) << 20))
-
-
-def code_of(words: Any, index: Any) -> Any:
-    """One of the eight codes (int32) of three words (uint32), the first in the highest bits."""
-    word, shift = index * 12 // 32, index * 12 % 32
-    high, low = T.cast(words[word], "uint64"), T.cast(words[T.min(word + 1, WORDS - 1)], "uint64")
-    both = high << T.uint64(32) | low
-    return T.cast(both >> T.cast(52 - shift, "uint64") & T.uint64(0xFFF), "int32")
+    return T.if_then_else(
+        (code & 0x7C0) == 0x7C0, special, T.if_then_else((code & 0x7C0) == 0, tiny, normal)
+    )
 
 
 @asc_kernel()
@@ -84,6 +81,9 @@ def cast_rows(
                 exponent = T.alloc_var(T.int32)
                 scale = T.alloc_var(T.float32)
                 inverse = T.alloc_var(T.float32)
+                value = T.alloc_var(T.float32)
+                bits = T.alloc_var(T.int32)
+                code = T.alloc_var(T.int32)
                 codes = T.alloc_local((NUMBERS,), T.int32)
                 # Scale of the row
                 amax = 0
@@ -92,9 +92,9 @@ def cast_rows(
                     if i < count and j < H:
                         amax = T.max(amax, num.abs_bits(T.cast(tile[i, j], "float32")))
                 amax = T.warp_reduce_max(amax)
-                largest = num.float_of(T.max(amax, floor_bits))
-                scale = largest / LARGEST
-                inverse = LARGEST / largest
+                value = num.float_of(T.max(amax, floor_bits))
+                scale = value / LARGEST
+                inverse = LARGEST / value
                 exponent = num.rounded_up_exponent(scale)
                 if round_sf != 0:
                     scale = num.exponent_scale(exponent)
@@ -113,7 +113,11 @@ def cast_rows(
                     if i < count and group * NUMBERS < H:
                         for n in T.serial(NUMBERS):
                             value = T.cast(tile[i, group * NUMBERS + n], "float32") * inverse
-                            codes[n] = encode(value)
+                            bits = num.abs_bits(value)
+                            exponent = (bits >> 23) - 112
+                            code = half_of(bits, exponent) >> 4
+                            code = code + rounded_up(code, bits, exponent)
+                            codes[n] = code | (num.bits_of(value) >> 20 & 0x800)
                         place = group * WORDS
                         words[i, place] = codes[0] << 20 | codes[1] << 8 | codes[2] >> 4
                         words[i, place + 1] = (
@@ -145,7 +149,10 @@ def cast_back_rows(
                 tx = T.get_thread_binding()
                 i = tx // WARP
                 scale = T.alloc_var(T.float32)
-                group_words = T.alloc_local((WORDS,), T.uint32)
+                value = T.alloc_var(T.float32)
+                code = T.alloc_var(T.int32)
+                word = T.alloc_var(T.int32)
+                shift = T.alloc_var(T.int32)
                 if row0 + i < M:
                     if sf_dtype == "uint8":
                         scale = num.exponent_scale(T.cast(sf[(row0 + i) * step], "int32"))
@@ -154,12 +161,18 @@ def cast_back_rows(
                     for e in T.serial((width // NUMBERS + WARP - 1) // WARP):
                         group = e * WARP + tx % WARP
                         if group * NUMBERS < H:
-                            for n in T.serial(WORDS):
-                                group_words[n] = T.reinterpret(
-                                    words[i, group * WORDS + n], "uint32"
-                                )
                             for n in T.serial(NUMBERS):
-                                values[i, group * NUMBERS + n] = T.cast(
-                                    decode(code_of(group_words, n)) * scale, out_dtype
-                                )
+                                # Bits 12 n to 12 n + 11, from the highest of the three words on
+                                word = group * WORDS + n * 12 // 32
+                                shift = 20 - n * 12 % 32
+                                if shift >= 0:
+                                    code = words[i, word] >> shift & 0xFFF
+                                else:
+                                    code = words[i, word] << -shift & 0xFFF
+                                    code = code | (
+                                        words[i, word + 1] >> (32 + shift) & ((1 << -shift) - 1)
+                                    )
+                                value = decoded(code)
+                                value = T.if_then_else((code & 0x800) == 0, value, -value)
+                                values[i, group * NUMBERS + n] = T.cast(value * scale, out_dtype)
             T.copy(values, out[row0, 0])

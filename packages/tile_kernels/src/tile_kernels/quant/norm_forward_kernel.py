@@ -120,13 +120,29 @@ def _launch(
     eps: float,
     out_scale: float,
 ) -> None:
+    row = _row_bytes(x.shape[1], x.dtype)
+    unused = torch.empty((1, 1), dtype=x.dtype, device=x.device)
+    if (
+        residual is None
+        and x.dtype == torch.bfloat16
+        and x.shape[1] % 256 == 0
+        and x.shape[1] <= 8192
+    ):
+        from tile_kernels.quant.token_norm_asc import token_norm
+
+        cols = max(1024, 1 << (x.shape[1] - 1).bit_length())
+        rows = max(16384 // cols, 1)
+        token_norm(
+            x, unused.view(1) if weight is None else weight, out, rstd, eps, out_scale,
+            ceil_div(x.shape[0], rows), rows=rows, cols=cols, cores=settings.get_num_vec_cores(),
+            has_weight=weight is not None,
+        )  # fmt: skip
+        return
     from tile_kernels.quant.norm_forward_asc import norm_forward as kernel
 
-    row = _row_bytes(x.shape[1], x.dtype)
     rows = MAX_ROWS
     while rows > 1 and (2 * rows + 1) * row > UB_LIMIT // 2:
         rows //= 2
-    unused = torch.empty((1, 1), dtype=x.dtype, device=x.device)
     kernel(
         x,
         unused if residual is None else residual,

@@ -77,6 +77,7 @@ def lossless_cast(x, sf_in, out, sf, tiles: T.int32, tiles_across: T.int32, plan
                     most = T.alloc_var(T.int32)
                     least = T.alloc_var(T.int32)
                     exponent = T.alloc_var(T.int32)
+                    value = T.alloc_var(T.float32)
                     for step in T.serial(plan.steps):
                         block = step * plan.workers + tx // L
                         bi = block // across
@@ -120,9 +121,9 @@ def lossless_cast(x, sf_in, out, sf, tiles: T.int32, tiles_across: T.int32, plan
                             if index < BM * BK and row0 + i < M and col0 + j < HW:
                                 p0, p1 = plan.sf_in.layout.item(i // IM, j // IK)
                                 exponent = exponent_of(scales_in, p0, p1, plan.sf_in.dtype)
-                                factor = num.exponent_scale(exponent - most + 127)
-                                value = read_value(tile, i, j, "int8") * factor
-                                codes[i, j] = num.as_e4m3(value)
+                                value = read_value(tile, i, j, "int8")
+                                value = value * num.exponent_scale(exponent - most + 127)
+                                codes[i, j] = T.cast(value, "float8_e4m3fn")
                 T.copy(codes, out[row0, col0])
                 if plan.subs == 1 or sub == plan.subs - 1:
                     T.copy(scales[0:s0, 0:s1], sf[o0 : o0 + s0, o1 : o1 + s1])

@@ -7,6 +7,7 @@ import torch
 from tile_kernels._checks import check_tensor
 from tile_kernels.config import get_num_vec_cores
 from tile_kernels.errors import TileKernelsValueError
+from tile_kernels.utils import ceil_div
 
 __all__ = ["batched_transpose", "transpose"]
 
@@ -50,9 +51,13 @@ def batched_transpose(x: torch.Tensor) -> torch.Tensor:
     batches, rows, columns = x.shape
     out = torch.empty((batches, columns, rows), dtype=x.dtype, device=x.device)
     if out.numel():
-        from tile_kernels.transpose.batched_transpose_asc import transpose_tiles
+        from tile_kernels.transpose.batched_transpose_asc import TILE, transpose_tiles
 
         integer = _INTEGERS[x.element_size()]
         dtype = str(integer).removeprefix("torch.")
-        transpose_tiles(x.view(integer), out.view(integer), dtype=dtype, cores=get_num_vec_cores())
+        down, across = ceil_div(rows, TILE), ceil_div(columns, TILE)
+        transpose_tiles(
+            x.view(integer), out.view(integer), down, across, batches * down * across, dtype=dtype,
+            versions=1 if x.element_size() == 4 else 2, cores=get_num_vec_cores(),
+        )  # fmt: skip
     return out

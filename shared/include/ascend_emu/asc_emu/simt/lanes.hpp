@@ -77,9 +77,11 @@ class Values {
             data<T>()[lane] = static_cast<T>(value != 0);
         else
             data<T>()[lane] = static_cast<T>(value);
-        if constexpr (Operation::kOperand)
+        if constexpr (Operation::kOperand) {
+            check_width(width);
             parameters_[lane] =
                 pack(static_cast<int32_t>(operand > 0x7fff ? 0x7fff : operand), width);
+        }
         if (lane == 0) *run_ = &Operation::template run<T>;
     }
     template <class Operation, class T>

@@ -34,6 +34,11 @@ constexpr int32_t pack(int32_t operand, int32_t width) { return (operand & 0xfff
 
 enum class Shuffle { index, up, down, exclusive_or };
 
+inline void check_width(int32_t width) {
+    if (__builtin_expect(width < 1 || width > 32, false))
+        asc_emu_fail("asc_shfl: the width must be 1 to 32 lanes");
+}
+
 template <Shuffle kKind>
 inline void shuffle(asc_emu_warp* warp) {
     for (int32_t lane = 0; lane < 32; ++lane) {
@@ -56,7 +61,7 @@ inline void shuffle(asc_emu_warp* warp) {
 
 template <Shuffle kKind, class T>
 inline T call_shuffle(const char* site, T value, int64_t operand, int32_t width) {
-    if (width < 1 || width > 32) asc_emu_fail("asc_shfl: the width must be 1 to 32 lanes");
+    check_width(width);
     if (operand > 0x7fff) operand = 0x7fff;
     return from_bits<T>(asc_emu_simt_exchange(
         site, to_bits(value), pack(static_cast<int32_t>(operand), width), &shuffle<kKind>));
