@@ -60,8 +60,9 @@ def prepare(folder: Path) -> list[str]:
 
 
 def sources(file: str) -> Sequence[Path]:
-    """The package and the cases."""
-    return [_package(), Path(__file__).with_name("tile_kernels_cases.py")]
+    """The package, the cases and what runs them."""
+    here = Path(__file__)
+    return [_package(), *map(here.with_name, ("tile_kernels_cases.py", "tilelang_texts.py"))]
 
 
 def judge(folder: Path, file: str | None) -> tuple[str, str] | None:

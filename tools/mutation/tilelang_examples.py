@@ -40,9 +40,10 @@ def prepare(folder: Path) -> list[str]:
 
 
 def sources(file: str) -> Sequence[Path]:
-    """The example."""
+    """The example, and what runs it."""
     name = file.partition(".")[0]
-    return [_EXAMPLES / f"{name}.py" if name else _EXAMPLES]
+    example = _EXAMPLES / f"{name}.py" if name else _EXAMPLES
+    return [example, Path(__file__).with_name("tilelang_texts.py")]
 
 
 def judge(folder: Path, file: str | None) -> tuple[str, str] | None:

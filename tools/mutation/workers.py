@@ -50,6 +50,9 @@ class Workers:
         Args:
             folder: the sources.
             file: the one that was edited; None: everything is intact.
+
+        Raises:
+            RuntimeError: the judge itself failed, which says nothing about the sources.
         """
         request: dict[str, Any] = {"do": "judge", "folder": str(folder), "file": file}
         answer = self._ask(request if file else {**request, "timeout": _WHOLE_TIMEOUT})
@@ -73,6 +76,8 @@ class Workers:
             if not line:
                 raise RuntimeError(f"the worker of {self._subject} ended; see its lines above")
             answer: dict[str, Any] = json.loads(line)
+            if "error" in answer:
+                raise RuntimeError(f"judging {self._subject} failed:\n{answer['error']}")
             return answer
         finally:
             self._free.put(process)

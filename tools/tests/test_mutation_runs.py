@@ -57,6 +57,8 @@ class Judged:
         if file == "dies":
             os.write(2, b"last words")
             os._exit(3)
+        if file == "fails":
+            raise FileNotFoundError("a.hpp")
         while file == "hangs":
             pass
         return ("racecheck", "because") if file == "noticed" else None
@@ -76,6 +78,13 @@ def test_a_worker_survives_its_mutants(tmp_path, file, by, detail):
     answer = worker.answer(Judged(), json.loads(json.dumps(request)))
     assert answer["by"] == by
     assert detail in answer["detail"]
+
+
+def test_a_failing_judge_is_no_verdict(tmp_path):
+    request = {"do": "judge", "folder": str(tmp_path), "file": "fails", "timeout": 5.0}
+    answer = worker.answer(Judged(), request)
+    assert "FileNotFoundError: a.hpp" in answer.pop("error")
+    assert not answer
 
 
 def test_a_worker_prepares(tmp_path):
