@@ -21,6 +21,7 @@ import tempfile
 import venv
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -47,7 +48,9 @@ def unpack(sdist: Path, output: Path) -> Path:
         links = [member.name for member in archive if not (member.isfile() or member.isdir())]
         if links:
             raise click.ClickException(f"{sdist.name} holds links: {', '.join(links)}")
-        archive.extractall(output, filter="data")
+        # NOTE: the argument came with Python 3.10.12 and 3.11.4; the archive is our own.
+        safe: dict[str, Any] = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}
+        archive.extractall(output, **safe)
     (folder,) = output.iterdir()
     return folder
 
