@@ -20,7 +20,8 @@ from .support_census import FAMILIES, NOTES, PRIORITIES
 __all__ = ["Function", "functions", "main", "missing", "table"]
 
 _MACRO = re.compile(r"#define (ASC_EMU_\w+)\(([^)]*)\)((?:.*\\\n)*.*)")
-_USE = re.compile(r"^ *(ASC_EMU_\w+)\((.*?)\)$", re.MULTILINE | re.DOTALL)
+# Definitions by macro end with the parenthesis, calls within code with a semicolon.
+_USE = re.compile(r"^ *(ASC_EMU_\w+)\(((?:(?!\);).)*?)\)$", re.MULTILINE | re.DOTALL)
 _FUNCTION = re.compile(r"\binline\b[^;{}()=#]*?\b(asc_(?!emu)\w+|trap)\s*\(")
 
 
