@@ -67,8 +67,10 @@ def _rotary() -> object:
     return query
 
 
-def _cast_back(fmt: str, block: tuple[int, int], **options: Any) -> object:
-    quantised = quant_cast.cast(quant_inputs(70, 320), fmt, block, **options)
+def _cast_back(
+    fmt: str, block: tuple[int, int], tokens: int = 70, hidden: int = 320, **options: Any
+) -> object:
+    quantised = quant_cast.cast(quant_inputs(tokens, hidden), fmt, block, **options)
     return quant.cast_back(quantised, "bf16", block)
 
 
@@ -172,6 +174,12 @@ CASES: dict[str, Callable[[], object]] = {
     "per_token_cast_packed": lambda: quant.per_token_cast(
         quant_inputs(67, 704, torch.float32), "e2m1", 16, **_PACKED_COL
     ),
+    # Several tiles a core
+    "token_cast": lambda: quant.per_token_cast(quant_inputs(400, 1024), "e4m3", 128),
+    "token_cast_packed": lambda: quant.per_token_cast(
+        quant_inputs(400, 1024), "e4m3", 128, **_PACKED_COL
+    ),
+    "token_cast_back": lambda: _cast_back("e4m3", (1, 128), 400, 1024),
     "per_token_cast_stochastic": lambda: quant.per_token_cast(
         quant_inputs(37, 576), "e4m3", 32, stochastic_cast=True
     ),

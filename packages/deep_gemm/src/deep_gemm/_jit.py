@@ -100,7 +100,7 @@ def default_runtime() -> Runtime:
 class Launch(Protocol):
     """Launches one kernel with a ready payload.
 
-    `ranges` are the tensors it may touch, for the emulator's checkers; empty on a device.
+    `ranges` are the tensors it may touch, for the emulator's checkers; a device takes no notice.
     """
 
     def __call__(self, payload: bytes, ranges: Sequence[GmRange] = ()) -> None: ...
@@ -110,9 +110,10 @@ def bind(runtime: Runtime, kernel: Kernel, num_blocks: int) -> Launch:
     """A function that launches `kernel` with a ready payload and does nothing else."""
     options = runtime.effective_launch_options({"num_blocks": num_blocks})
     launch: Any = kernel.loaded.launch
+    emulated = runtime.backend.name == "cpu"
 
     def run(payload: bytes, ranges: Sequence[GmRange] = ()) -> None:
-        if ranges:
+        if ranges and emulated:
             launch(payload, options, ranges)
         else:
             launch(payload, options)

@@ -91,6 +91,16 @@ def test_second_call_launches_only(
     assert len(toolkit.commands()) == 2
 
 
+def test_the_emulators_checkers_do_not_concern_a_device(
+    toolkit: StandInToolkit, journal: AclJournal, generator: torch.Generator
+) -> None:
+    a, b, d = map(NpuTensor, operands(generator, 64, 64, 64, torch.bfloat16))
+    with deep_gemm.emulator(checks="all"):
+        deep_gemm.bf16_gemm_nt(a, b, d)
+    assert len(journal.launches()) == 1
+    assert not torch.isnan(d.cpu()).any()
+
+
 def test_operands_on_two_devices(
     toolkit: StandInToolkit, journal: AclJournal, generator: torch.Generator
 ) -> None:
