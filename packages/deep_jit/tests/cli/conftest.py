@@ -40,6 +40,12 @@ class Filled:
         return self.entries[index].name.rpartition(".")[2]
 
 
+@pytest.fixture(autouse=True)
+def checkers_as_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What commands print and start follows their own options, not those of the test run."""
+    monkeypatch.delenv("DJ_EMU_CHECKS", raising=False)
+
+
 @pytest.fixture
 def cli() -> Cli:
     """Runs `deep-jit` with some words."""

@@ -83,7 +83,9 @@ def cast_tile(
             bj = block % across
             sf0, sf1 = plan.sf.layout.item(bi, sub * across + bj)
             if plan.mode == "data":
-                inverse = 1.0 / read_scale(scales, bi * BM, bj * BK + sub * C, plan.sf)
+                inverse = 1.0
+                if row0 + bi * BM < row_end and col0 + bj * BK < hidden:
+                    inverse = 1.0 / read_scale(scales, bi * BM, bj * BK + sub * C, plan.sf)
             else:
                 # Largest magnitude of the block
                 amax = 0
