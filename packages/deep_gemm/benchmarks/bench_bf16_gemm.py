@@ -4,9 +4,10 @@ Method: every variant runs in this process with the same number of threads; call
 alternate round by round, and the best round counts, so that a busy machine slows all alike. Before
 each call the process sleeps a little: OpenMP's threads poll for a few milliseconds after a parallel
 region, and would take a core from the variant that comes next. The kernel is compiled and loaded
-before timing. Ratios are ours / torch, higher is better. One CSV row a variant. Torch's bf16 matmul may use AMX tiles; a child process measures it once more with oneDNN
-held to AVX-512 (`ONEDNN_MAX_CPU_ISA`), for the column of_torch_avx512_bf16. `--clock cpu` takes the
-CPU time of the process in place of elapsed time: for a busy machine, with `--threads 1`.
+before timing. Ratios are ours / torch, higher is better. One CSV row a variant. Torch's bf16 matmul
+may use AMX tiles; a child process measures it once more with oneDNN held to AVX-512
+(`ONEDNN_MAX_CPU_ISA`), for the column of_torch_avx512_bf16. `--clock cpu` takes the CPU time of the
+process in place of elapsed time: for a busy machine, with `--threads 1`.
 
 Run: python benchmarks/bench_bf16_gemm.py [--csv results/bf16_gemm.csv] [--rounds 5] [--threads 1]
 """
