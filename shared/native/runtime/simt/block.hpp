@@ -51,6 +51,7 @@ public:
     uint64_t exchange(const void* site, uint64_t value, int32_t parameter, void (*combine)(asc_emu_warp*));
     void barrier(const void* site, const void* caller);
     void poll();
+    uint3 index() const { return threads_[current_].index; }
     uint32_t warp() const { return current_ / kWarpLanes; }
     // Counts functions and barriers of the process.
     uint64_t epoch() const { return epoch_; }
