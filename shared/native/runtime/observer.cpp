@@ -43,6 +43,9 @@ public:
     void on_thread_access(const Core& core, uint32_t offset, uint32_t bytes, const ThreadAccess& access) override {
         for (Observer* o : observers) o->on_thread_access(core, offset, bytes, access);
     }
+    void on_misaligned(const Core& core, uint64_t address, uint64_t bytes, const ThreadAccess& access) override {
+        for (Observer* o : observers) o->on_misaligned(core, address, bytes, access);
+    }
     void on_thread_memory(const Core& core, uint64_t address, uint64_t bytes, const ThreadAccess& access) override {
         for (Observer* o : observers) o->on_thread_memory(core, address, bytes, access);
     }

@@ -37,6 +37,8 @@ public:
     virtual void on_thread_access(const Core&, uint32_t /*offset*/, uint32_t /*bytes*/, const ThreadAccess&) {}
     // One outside UB: in global memory, in what is the thread's own (SimtBlock::owns), or in none at all.
     virtual void on_thread_memory(const Core&, uint64_t /*address*/, uint64_t /*bytes*/, const ThreadAccess&) {}
+    // Before those: the address of one is no multiple of what its width needs.
+    virtual void on_misaligned(const Core&, uint64_t /*address*/, uint64_t /*bytes*/, const ThreadAccess&) {}
     // Threads of a SIMT function wait at two barriers (lines `first` and `second`), or some of `total` ended without
     // the barrier that the others wait for (`second` is null).
     virtual void on_divergent_barrier(const Core&, const void* /*first*/, const void* /*second*/, uint32_t /*waiting*/,

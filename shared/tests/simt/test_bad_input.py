@@ -125,6 +125,74 @@ def test_an_index_far_out_of_range(simt, mode, index):
     _reported(error)
 
 
+_MISALIGNED = """
+__simt_vf__ __launch_bounds__(64) inline void f({space} uint8_t* bytes) {{
+    {loop}
+    {statement}
+}}
+__global__ __vector__ void kernel(__gm__ uint8_t* p) {{
+    __ubuf__ uint8_t array[1024];
+    asc_vf_call<f>(dim3(64), {argument});
+}}
+"""
+_PLACES = {"UB": ("__ubuf__", "array"), "GM": ("__gm__", "p")}
+
+
+def _misaligned(simt, memory, mode, statement):
+    space, argument = _PLACES[memory]
+    words = {"space": space, "argument": argument, "loop": _BODIES[mode], "statement": statement}
+    text = _MISALIGNED.format(**words)
+    return simt.compile(text.replace("SPACE", space), checks="memcheck")
+
+
+@pytest.mark.parametrize("memory", _PLACES)
+@pytest.mark.parametrize(
+    ("statement", "does", "align"),
+    [
+        ("*(SPACE uint32_t*)(bytes + 8 * threadIdx.x + (threadIdx.x == 5) * 2) = 7;", "writes", 4),
+        (
+            "bytes[0] = *(SPACE uint16_t*)(bytes + 2 * threadIdx.x + (threadIdx.x == 5));",
+            "reads",
+            2,
+        ),
+        ("*(SPACE float2*)(bytes + 8 * threadIdx.x + (threadIdx.x == 5) * 4) = {};", "writes", 8),
+        (
+            "asc_atomic_add((SPACE int32_t*)(bytes + 8 * threadIdx.x + (threadIdx.x == 5)), 1);",
+            "",
+            4,
+        ),
+        ("*(volatile SPACE int*)(bytes + 8 * threadIdx.x + (threadIdx.x == 5)) = 1;", "writes", 4),
+    ],
+    ids=["store", "load", "pair", "atomic", "volatile"],
+)
+def test_an_address_that_is_no_multiple_of_the_width(simt, memory, mode, statement, does, align):
+    launch = _misaligned(simt, memory, mode, statement)
+    message = rf"thread \(5, 0, 0\) .* {does}.* at {memory} address .*multiples of {align}"
+    with pytest.raises(LaunchError, match=message) as error:
+        launch(np.zeros(1024, np.uint8), checks="memcheck")
+    _reported(error)
+
+
+def test_misaligned_accesses_are_made_when_only_reported(simt, mode):
+    statement = "*(SPACE uint32_t*)(bytes + 8 * threadIdx.x + 2) = threadIdx.x;"
+    out = np.zeros(1024, np.uint8)
+    with pytest.raises(LaunchError, match="multiples of 4"):
+        _misaligned(simt, "GM", mode, statement)(out, checks="memcheck", out_of_bounds="report")
+    assert (out[2:514].reshape(64, 8)[:, 0] == np.arange(64)).all()
+
+
+def test_values_moved_by_bytes_may_lie_anywhere(simt, mode):
+    body = """
+    struct __attribute__((packed)) Loose { uint8_t first; uint32_t second; };
+    __gm__ Loose* at = (__gm__ Loose*)p0 + threadIdx.x;
+    at->second = threadIdx.x;
+    p1[threadIdx.x] = at->second;
+    """
+    out = np.zeros(64, np.uint32)
+    simt.run(body, 64, np.zeros(320, np.uint8), out, mode=mode, checks="memcheck")
+    assert (out == np.arange(64)).all()
+
+
 @pytest.mark.parametrize(
     ("call", "name"),
     [

@@ -35,6 +35,7 @@ public:
     void on_scalar_access(const Core&, ScalarAccess, uint64_t address, uint32_t bytes, const void* site) override;
     void on_thread_access(const Core&, uint32_t offset, uint32_t bytes, const ThreadAccess& access) override;
     void on_thread_memory(const Core&, uint64_t address, uint64_t bytes, const ThreadAccess& access) override;
+    void on_misaligned(const Core&, uint64_t address, uint64_t bytes, const ThreadAccess& access) override;
     void on_divergent_barrier(const Core&, const void* first, const void* second, uint32_t waiting,
                               uint32_t total) override;
     void on_wrong_core(const Core&, const OpInfo&, const void* site) override;
