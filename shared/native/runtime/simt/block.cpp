@@ -27,8 +27,6 @@ constexpr uint8_t kHintsPerTurn = 16;
 constexpr uint32_t kPatience = 256;
 constexpr uint32_t kPatienceOfMeetings = 64;
 
-constexpr size_t kLaunchFrameBytes = 64 * 1024;
-
 uint64_t next_epoch() {
     static std::atomic<uint64_t> count{0};
     return ++count;
@@ -335,9 +333,9 @@ bool SimtBlock::owns(uint64_t address) {
     // Warp operations keep what lanes bring on the function's own fiber.
     if (inside(fiber_->stack, kStackBytes)) return true;
     if (core_.fiber && inside(core_.fiber->stack, kStackBytes)) return true;
-    // A program that calls a SIMT kernel keeps the arguments in the frames that launch it, around the descriptor.
-    const auto* const frame = reinterpret_cast<const char*>(&core_.block->launch->desc);
-    if (inside(frame - kLaunchFrameBytes, 2 * kLaunchFrameBytes)) return true;
+    // Threads of a SIMT kernel take their arguments from the payload (program.hpp).
+    const asc_emu_launch_desc& desc = core_.block->launch->desc;
+    if (inside(desc.payload, desc.payload_bytes)) return true;
     // NOTE: asking the loader takes a microsecond.
     const uint64_t page = address / 4096;
     uint64_t& known = no_object_[page % no_object_.size()];

@@ -64,8 +64,8 @@ public:
     uint32_t warp() const { return current_ / kWarpLanes; }
     // Counts functions and barriers of the process.
     uint64_t epoch() const { return epoch_; }
-    // Whether an address is one of the running thread's coordinates, or lies on its stack, among the function's
-    // arguments, on the scalar unit's or the launching stack, or in a loaded object: memory that is no tensor.
+    // Whether an address is one of the running thread's coordinates, or lies on its stack, among the function's or
+    // the kernel's arguments, on the scalar unit's stack, or in a loaded object: memory that is no tensor.
     bool owns(uint64_t address);
     uint32_t lane() const { return current_ % kWarpLanes; }
     uint32_t live_lanes() const;
