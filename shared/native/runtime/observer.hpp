@@ -43,6 +43,8 @@ public:
     // the barrier that the others wait for (`second` is null).
     virtual void on_divergent_barrier(const Core&, const void* /*first*/, const void* /*second*/, uint32_t /*waiting*/,
                                       uint32_t /*total*/) {}
+    // Threads of a warp (a bit each in `lanes`) read by a shuffle what lanes bring that take no part in it.
+    virtual void on_stray_shuffle(const Core&, const void* /*site*/, uint32_t /*lanes*/, uint32_t /*active*/) {}
     // A call for the other core type, ignored as hardware does.
     virtual void on_wrong_core(const Core&, const OpInfo&, const void* /*site*/) {}
     virtual void on_block_end(Block&) {}

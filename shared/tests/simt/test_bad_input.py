@@ -54,12 +54,24 @@ def test_a_bound_may_be_a_name_and_functions_may_lie_in_a_namespace(simt):
         launch(np.zeros(65, np.int32), 65)
 
 
-def test_a_vector_function_on_the_cube_core(simt):
-    text = """
-    __simt_vf__ inline void f(__gm__ int32_t* p) { p[threadIdx.x] = 1; }
-    __global__ __cube__ void kernel(__gm__ int32_t* p) {
-        asc_vf_call<f>(dim3(32), p);
-    }
+@pytest.mark.parametrize(
+    ("function", "call"),
+    [
+        (
+            "__simt_vf__ inline void f(__gm__ int32_t* p) { p[0] = 1; }",
+            "asc_vf_call<f>(dim3(1), p)",
+        ),
+        ("__simd_vf__ inline void f(__gm__ int32_t* p) { p[0] = 1; }", "asc_vf_call<f>(p)"),
+        ("__simd_vf__ inline void f(__gm__ int32_t* p) { p[0] = 1; }", "f(p)"),
+    ],
+    ids=["SIMT", "SIMD", "direct"],
+)
+def test_a_vector_function_on_the_cube_core(simt, function, call):
+    text = f"""
+    {function}
+    __global__ __cube__ void kernel(__gm__ int32_t* p) {{
+        {call};
+    }}
     """
     out = np.zeros(32, np.int32)
     launch = simt.compile(text)
@@ -115,6 +127,33 @@ def test_a_width_that_no_warp_has(simt, mode, width):
         simt.run(body, 64, *args, mode=mode)
     _reported(error)
     assert (args[0] == 1).all()
+
+
+_STRAY = {
+    "ended": ("if (threadIdx.x == 9) return; p0[threadIdx.x] = asc_shfl(1, 9);", 32, 0xFFFFFDFF),
+    "branch": ("if (threadIdx.x < 16) { p0[threadIdx.x] = asc_shfl_xor(1, 16); }", 32, 0xFFFF),
+    "short warp": ("p0[threadIdx.x] = asc_shfl_down(1, 4);", 40, 0xF0),
+}
+
+
+@pytest.mark.parametrize(("body", "threads", "lanes"), _STRAY.values(), ids=_STRAY)
+def test_a_shuffle_that_reads_lanes_which_take_no_part(simt, mode, body, threads, lanes):
+    with pytest.warns(match="reads lanes that take no part") as caught:
+        simt.run(body, threads, np.zeros(64, np.int32), mode=mode, checks="synccheck")
+    text = "".join(str(warning.message) for warning in caught)
+    assert f"0x{lanes:08x} read" in text
+    assert "kernel kernel" in text
+    assert "AIV0" in text
+    assert "kernel.asc:" in text
+
+
+def test_a_shuffle_within_the_lanes_that_take_part(simt, mode, recwarn):
+    body = """
+    if (threadIdx.x < 16) { p0[threadIdx.x] = asc_shfl_xor(1, 8) + asc_shfl_down(1, 4, 8); }
+    p0[threadIdx.x] += asc_shfl_up(1, 3);
+    """
+    simt.run(body, 40, np.zeros(64, np.int32), mode=mode, checks="synccheck")
+    assert not recwarn.list
 
 
 @pytest.mark.parametrize("index", ["(int64_t)1 << 40", "-((int64_t)1 << 40)"])

@@ -2,6 +2,7 @@
 #include "checkers/checker.hpp"
 
 #include <algorithm>
+#include <cstdio>
 
 #include "checkers/thread_race.hpp"
 #include "launch.hpp"
@@ -154,6 +155,22 @@ void Checker::on_divergent_barrier(const Core& core, const void* first, const vo
             f.message = "divergent barrier: " + std::to_string(waiting) + " of " + std::to_string(total) +
                         " threads of a SIMT function wait at it, the others have ended";
         }
+        return f;
+    });
+}
+
+void Checker::on_stray_shuffle(const Core& core, const void* site, uint32_t lanes, uint32_t active) {
+    if (!has(kSynccheck)) return;
+    launch_.reporter.add("synccheck", 6210, site, nullptr, [&] {
+        char masks[64];
+        std::snprintf(masks, sizeof(masks), "0x%08x read, 0x%08x take part", lanes, active);
+        Finding f;
+        f.checker = "synccheck";
+        f.severity = Severity::warning;
+        f.message = "a shuffle reads lanes that take no part in it; their values are undefined (lanes: " +
+                    std::string(masks) + ")";
+        f.fix = "let all lanes it reads come to the shuffle, or give it a smaller width or distance";
+        f.places.push_back(thread_place(core, "reads", "warp shuffle", site));
         return f;
     });
 }

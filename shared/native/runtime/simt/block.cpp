@@ -293,7 +293,7 @@ bool SimtBlock::carry_out(uint32_t first, Haste haste) {
     const void* const site = leader->site;
     void (*const combine)(asc_emu_warp*) = leader->combine;
     asc_emu_warp warp;
-    warp.active = 0;
+    warp.active = warp.stray = 0;
     for (uint32_t i = first; i < end; ++i) {
         const SimtThread& t = threads_[i];
         const bool joins = t.state == ThreadState::at_warp_operation && t.site == site && t.combine == combine;
@@ -303,6 +303,7 @@ bool SimtBlock::carry_out(uint32_t first, Haste haste) {
     }
     for (uint32_t i = end; i < first + kWarpLanes; ++i) warp.value[i - first] = 0;
     combine(&warp);
+    if (g_observer && warp.stray) g_observer->on_stray_shuffle(core_, leader->caller, warp.stray, warp.active);
     for (uint32_t i = first; i < end; ++i) {
         if (!(warp.active >> (i - first) & 1)) continue;
         threads_[i].value = warp.result[i - first];
@@ -346,9 +347,10 @@ bool SimtBlock::owns(uint64_t address) {
 }
 
 uint64_t SimtBlock::exchange(const void* site, uint64_t value, int32_t parameter,
-                             void (*combine)(asc_emu_warp*)) {
+                             void (*combine)(asc_emu_warp*), const void* caller) {
     SimtThread& thread = threads_[current_];
     thread.site = site;
+    thread.caller = caller;
     thread.value = value;
     thread.parameter = parameter;
     thread.combine = combine;
@@ -377,7 +379,7 @@ bool SimtBlock::poll(bool plain) {
     return std::exchange(thread.in_vain, false);
 }
 
-void SimtBlock::meet(const void* site) { exchange(site, 0, 0, &meet_lanes); }
+void SimtBlock::meet(const void* site) { exchange(site, 0, 0, &meet_lanes, nullptr); }
 
 }  // namespace asc_emu
 
@@ -399,7 +401,7 @@ asc_emu::SimtBlock& running_or_fail(const char* what) {
 ASC_EMU_API uint64_t asc_emu_simt_exchange(const void* site, uint64_t value, int32_t parameter,
                                            void (*combine)(asc_emu_warp*)) {
     return running_or_fail("a warp function was called outside a SIMT function; start it by asc_vf_call<f>(dim3, ...)")
-        .exchange(site, value, parameter, combine);
+        .exchange(site, value, parameter, combine, __builtin_return_address(0));
 }
 ASC_EMU_API void asc_emu_simt_barrier(const void* site) {
     running_or_fail("asc_syncthreads() was called outside a SIMT function; start it by asc_vf_call<f>(dim3, ...)")

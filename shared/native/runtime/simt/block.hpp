@@ -53,7 +53,8 @@ public:
     bool is_lane_loop() const { return function_.lanes != nullptr; }
 
     // For the running thread.
-    uint64_t exchange(const void* site, uint64_t value, int32_t parameter, void (*combine)(asc_emu_warp*));
+    uint64_t exchange(const void* site, uint64_t value, int32_t parameter, void (*combine)(asc_emu_warp*),
+                      const void* caller);
     void barrier(const void* site, const void* caller);
     // Whether the thread shall leave the loop, which can only be in one that reads plain memory.
     bool poll(bool plain);
