@@ -220,9 +220,11 @@ def rows_cast(
         for turn in T.Pipelined(
             T.truncdiv(tasks - core + plan.cores - 1, plan.cores), num_stages=2
         ):
-            task = turn * plan.cores + core
-            row0 = T.truncdiv(task, across) * R
-            col0 = T.truncmod(task, across) * C
+            # NOTE: variables keep these terms out of every index, lowering is quicker then.
+            row0, col0 = T.alloc_var(T.int32), T.alloc_var(T.int32)
+            with T.Stage(0), T.Task(latency=1, ii=1):
+                row0 = T.truncdiv(turn * plan.cores + core, across) * R
+                col0 = T.truncmod(turn * plan.cores + core, across) * C
             o0, o1 = plan.sf.layout.items(row0 // height, col0 // width)
             T.copy(x[row0, col0], tile)
             with T.SimdVF():
