@@ -1,7 +1,7 @@
 """Modelled time of the routing and row operators, and host time as a ratio to torch.
 
-Modelled: device time of all kernels of a call from the emulator's timing model (`replay`), the share
-of it that is launch overhead, bytes of all inputs and outputs over it, and that as a share of the
+Modelled: device time of all kernels of a call from the emulator's timing model (`replay`), the
+share of it that is launch overhead, bytes of all inputs and outputs over it, and that as a share of the
 HBM limit. Host: best of several calls of the operator on the emulator, over the best of the torch
 reference. No figure was measured on hardware.
 
@@ -29,7 +29,7 @@ COLUMNS = (*MODELLED, "host_ms", "of_torch")
 
 @dataclass(frozen=True)
 class Case:
-    """One operator on one input: how to call it, the reference, and the bytes it reads and writes."""
+    """One operator on one input: how to call it, the reference, the bytes it reads and writes."""
 
     name: str
     case: str
