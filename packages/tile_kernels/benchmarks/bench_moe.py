@@ -1,9 +1,9 @@
 """Modelled time of the routing and row operators, and host time as a ratio to torch.
 
 Modelled: device time of all kernels of a call from the emulator's timing model (`replay`), the
-share of it that is launch overhead, bytes of all inputs and outputs over it, and that as a share of the
-HBM limit. Host: best of several calls of the operator on the emulator, over the best of the torch
-reference. No figure was measured on hardware.
+share of it that is launch overhead, bytes of all inputs and outputs over it, and that as a share of
+the HBM limit. Host: best of several calls of the operator on the emulator, over the best of the
+torch reference. No figure was measured on hardware.
 
 Run: python benchmarks/bench_moe.py [--csv results/moe.csv] [--tokens 64 --tokens 1024] [--rounds 3]
 """
