@@ -17,11 +17,12 @@ import tilelang.ascend.language as T
 from tile_kernels._bridge import asc_kernel
 from tile_kernels.utils import align
 
-__all__ = ["token_cast"]
+__all__ = ["clear_magnitudes", "scales_of_magnitudes", "token_cast"]
 
 GROUP = 128  # lanes of a register of bf16
 LANES = 64  # of one of fp32
 LARGEST = 448.0
+REGISTER_BITS = 2048
 
 
 @T.macro
@@ -38,15 +39,35 @@ def largest_magnitudes(tile, amax, rows, groups, layout):
 
 
 @T.macro
-def scales_of_magnitudes(amax, inverse, scales, items, pitch, floor_bits, round_sf):
-    """Writes scale (or its exponent byte) and inverse of every place of a tile."""
+def clear_magnitudes(amax, items, pitch):
+    """Writes zeros to all places, also to those between the rows of a tile's scales."""
+    bits = 16 if amax.dtype == "int16" else 32
+    every = T.simd.pset(bits)
+    for step in T.serial(items * bits // REGISTER_BITS):
+        r, c = step * REGISTER_BITS // bits // pitch, step * REGISTER_BITS // bits % pitch
+        zero = T.simd.vdup(T.cast(0, amax.dtype), amax.dtype, every)
+        T.simd.vsts(amax[r, c], zero, every, dist=f"NORM_B{bits}")
+
+
+@T.macro
+def scales_of_magnitudes(
+    amax, inverse, scales, items, pitch, floor_bits, round_sf, largest_code=LARGEST, is_bf16=True
+):
+    """Writes scale (or its exponent) and inverse of every place of a tile.
+
+    `amax` holds the bits of bf16 numbers (int16 or int32) or of fp32 numbers (int32). `scales` are
+    fp32; or exponents as uint8 or int32 with `round_sf`.
+    """
     all32 = T.simd.pset(32)
     for step in T.serial(items // LANES):
         r, c = step * LANES // pitch, step * LANES % pitch
-        half = T.simd.vld(amax[r, c], dist="UNPK_B16")
-        bits = T.simd.vshls(T.reinterpret(half, "int32x64"), 16, all32)
+        bits = T.reinterpret(
+            T.simd.vld(amax[r, c], dist="UNPK_B16" if amax.dtype == "int16" else "NORM"), "int32x64"
+        )
+        if is_bf16:
+            bits = T.simd.vshls(bits, 16, all32)
         largest = T.reinterpret(T.simd.vmaxs(bits, floor_bits, all32), "float32x64")
-        most = T.simd.vdup(T.float32(LARGEST), "float32", all32)
+        most = T.simd.vdup(T.float32(largest_code), "float32", all32)
         scale = T.simd.vdiv(largest, most, all32)
         if round_sf:
             below = T.simd.vadds(T.reinterpret(scale, "int32x64"), T.int32(-1), all32)
@@ -59,6 +80,8 @@ def scales_of_magnitudes(amax, inverse, scales, items, pitch, floor_bits, round_
                 T.simd.vsts(
                     scales[r, c], T.reinterpret(exponent, "uint8x256"), all32, dist="PK4_B32"
                 )
+            elif scales.dtype == "int32":
+                T.simd.vsts(scales[r, c], exponent, all32)
             else:
                 power = T.reinterpret(T.simd.vshls(exponent, 23, all32), "float32x64")
                 T.simd.vsts(scales[r, c], power, all32)
@@ -116,12 +139,7 @@ def token_cast(
         scales = T.alloc_shared((places, pitch), plan.sf.dtype)
         T.annotate_buffer_versions({tile: 2, codes: 2, scales: 2, amax: 1, inverse: 1})
         with T.SimdVF():
-            all16 = T.simd.pset(16)
-            for step in T.serial(places * pitch // GROUP):
-                r, c = step * GROUP // pitch, step * GROUP % pitch
-                T.simd.vsts(
-                    amax[r, c], T.simd.vdup(T.int16(0), "int16", all16), all16, dist="NORM_B16"
-                )
+            clear_magnitudes(amax, places * pitch, pitch)
         for turn in T.Pipelined(
             T.truncdiv(tasks - core + plan.cores - 1, plan.cores), num_stages=2
         ):
