@@ -12,7 +12,13 @@ import torch
 from tile_kernels import config as settings
 from tile_kernels.errors import TileKernelsTypeError, TileKernelsValueError
 from tile_kernels.quant import common
-from tile_kernels.quant.cast_plan import Band, CastPlan, make_plan, plan_token_cast
+from tile_kernels.quant.cast_plan import (
+    Band,
+    CastPlan,
+    make_plan,
+    plan_rows_cast,
+    plan_token_cast,
+)
 from tile_kernels.quant.common import BaseCastConfig, CastInputConfig, CastOutputConfig
 from tile_kernels.utils import ceil_div
 
@@ -122,13 +128,26 @@ def _launch(
             ceil_div(x.shape[0], fast.rows), plan=fast, round_sf=config.round_sf,
         )  # fmt: skip
         return
+    codes_or_none = codes if codes is not None else _unused(plan.out_dtype, x.device)
+    fast = plan_rows_cast(plan)
+    if fast is not None:
+        from tile_kernels.quant.rows_cast_asc import rows_cast
+
+        assert scales is not None
+        across = ceil_div(hidden, fast.cols)
+        rows_cast(
+            x, codes_or_none, common.sf_items(scales, config),
+            common.float_bits(config.clamp_min_value), ceil_div(x.shape[0], fast.rows) * across,
+            across, plan=fast, round_sf=config.round_sf,
+        )  # fmt: skip
+        return
     from tile_kernels.quant.block_cast_asc import block_cast
 
     across = ceil_div(hidden, plan.cols * plan.subs)
     block_cast(
         x,
         _items(sf_in, in_config, plan.sf_in.dtype, x.device),
-        codes if codes is not None else _unused(plan.out_dtype, x.device),
+        codes_or_none,
         _items(scales, config, plan.sf.dtype, x.device),
         common.float_bits(config.clamp_min_value), int(config.round_sf),
         ceil_div(x.shape[0], plan.rows) * across, across,

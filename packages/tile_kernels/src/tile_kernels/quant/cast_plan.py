@@ -14,13 +14,14 @@ from tile_kernels.quant.sf_layout import SfLayout
 from tile_kernels.utils import align, ceil_div
 
 __all__ = [
-    "BYTES", "PER_ITEM", "Band", "CastPlan", "back_tile", "make_plan", "plan_token_cast",
-    "token_back_tile",
+    "BYTES", "PER_ITEM", "Band", "CastPlan", "back_tile", "make_plan", "plan_rows_cast",
+    "plan_token_cast", "token_back_tile",
 ]  # fmt: skip
 
 BYTES = {"bfloat16": 2, "float32": 4, "float8_e4m3fn": 1, "int8": 1, "uint8": 1}
 PER_ITEM = {"int8": 2}  # e2m1 codes in a byte
 UB_LIMIT = 208 * 1024  # of 216 KiB with SIMT; the rest is for the compiler's own buffers
+REGISTERS_UB_LIMIT = 200 * 1024  # of 248 KiB without SIMT, for data and codes
 WARP, MAX_WARPS, MAX_THREADS = 32, 32, 1024
 ROW_MAJOR = SfLayout()
 MIN_PITCH = 32  # bytes of a row in the unified buffer
@@ -79,6 +80,7 @@ class CastPlan:
         rows, cols: elements of a tile; `subs` tiles side by side share one copy of the scales.
         lanes, workers: threads that share a block, and how many such groups there are.
         cores: size of the grid.
+        stages: copies of the buffers of x and of the codes, so that tiles overlap.
     """
 
     mode: str
@@ -94,6 +96,7 @@ class CastPlan:
     lanes: int
     workers: int
     cores: int
+    stages: int = 1
 
     @property
     def threads(self) -> int:
@@ -198,6 +201,35 @@ def plan_token_cast(plan: CastPlan, hidden: int) -> CastPlan | None:
         return None
     cols = max(1024, 1 << (hidden - 1).bit_length())
     return replace(plan, rows=32768 // cols, cols=cols, subs=1, lanes=1, workers=1)
+
+
+def plan_rows_cast(plan: CastPlan) -> CastPlan | None:
+    """The plan of the same cast for the kernel on vector registers whose scales span rows.
+
+    It takes bf16 and fp32 to e4m3, and to e2m1 with blocks of several channels, with blocks of 32
+    or 128 rows. Tiles are whole blocks and words, as wide as leaves room for two of them.
+    """
+    height, width = plan.sf.block
+    takes = (
+        plan.mode in ("cast", "sf")
+        and plan.x_dtype in ("bfloat16", "float32")
+        and plan.sf.dtype in ("float32", "uint8")
+        and not plan.stochastic
+        and height in (32, 128)
+        and width in ((1, 32, 128) if plan.fmt == "e4m3" else (32, 128))
+    )
+    if not takes:
+        return None
+    rows = height * (plan.sf.layout.pack if plan.sf.layout.kind == "packed_channel" else 1)
+    least = lcm(64, width * plan.sf.word)
+    for stages in (2, 1):
+        for cols in (1024, 512, 256, 128, 64):
+            needed = _tile_bytes(plan.x_dtype, plan.out_dtype, Band(), Band(), rows, cols, 1)
+            if cols % least == 0 and stages * needed <= REGISTERS_UB_LIMIT:
+                return replace(
+                    plan, rows=rows, cols=cols, subs=1, lanes=1, workers=1, stages=stages
+                )
+    return None
 
 
 def _smallest_tile(sf_in: Band, sf: Band) -> tuple[int, int, int]:

@@ -51,13 +51,13 @@ def batched_transpose(x: torch.Tensor) -> torch.Tensor:
     batches, rows, columns = x.shape
     out = torch.empty((batches, columns, rows), dtype=x.dtype, device=x.device)
     if out.numel():
-        from tile_kernels.transpose.batched_transpose_asc import TILE, transpose_tiles
+        from tile_kernels.transpose.batched_transpose_asc import tile_shape, transpose_tiles
 
-        integer = _INTEGERS[x.element_size()]
-        dtype = str(integer).removeprefix("torch.")
-        down, across = ceil_div(rows, TILE), ceil_div(columns, TILE)
+        size = x.element_size()
+        tile_rows, tile_columns = tile_shape(size)
+        down, across = ceil_div(rows, tile_rows), ceil_div(columns, tile_columns)
         transpose_tiles(
-            x.view(integer), out.view(integer), down, across, batches * down * across, dtype=dtype,
-            versions=1 if x.element_size() == 4 else 2, cores=get_num_vec_cores(),
+            x.view(_INTEGERS[size]), out.view(_INTEGERS[size]), down, across,
+            batches * down * across, size=size, cores=get_num_vec_cores(),
         )  # fmt: skip
     return out

@@ -1,0 +1,266 @@
+"""The fast kernel of casts whose scales span rows: per block and per channel, on vector registers.
+
+A tile is one row of blocks, or those of a word where packed words span rows. Largest magnitudes
+are register maxima over rows, 64 channels at a time, so nothing is transposed. Then all scales of
+the tile are computed together, then the codes. Loads, arithmetic and stores of three tiles
+overlap. Other formats are in `block_cast_asc`, with the same results.
+"""
+
+# mypy: ignore-errors
+# (TileLang gives annotations and names inside a kernel a meaning of their own.)
+from __future__ import annotations
+
+from typing import Any
+
+import tilelang.ascend.language as T
+
+from tile_kernels._bridge import asc_kernel
+from tile_kernels.quant.numeric_asc import MAX_VALUE
+from tile_kernels.quant.token_cast_asc import clear_magnitudes, scales_of_magnitudes
+from tile_kernels.utils import align
+
+__all__ = ["rows_cast"]
+
+LANES = 64  # fp32 lanes of a register
+HALF = "PAT_VL32"  # the first half of them
+UNROLL = 4  # maxima that do not wait for each other
+
+
+def values_at(tile: Any, i: Any, j: Any, mask: Any) -> Any:
+    """64 numbers of a row as float32."""
+    if tile.dtype == "float32":
+        return T.simd.vld(tile[i, j])
+    value = T.simd.vld(tile[i, j], dist="UNPK_B16")
+    return T.simd.vcvt(value, "float32", mask, part=0)
+
+
+def bits_at(tile: Any, i: Any, j: Any, magnitude: Any, mask: Any) -> Any:
+    """The bits of 64 magnitudes, as int32."""
+    dist = "NORM" if tile.dtype == "float32" else "UNPK_B16"
+    return T.simd.vand(
+        T.reinterpret(T.simd.vld(tile[i, j], dist=dist), "int32x64"), magnitude, mask
+    )
+
+
+@T.macro
+def column_magnitudes(tile, largest, block, row0, rows, chunks):
+    """Writes the bits of the largest magnitude of each channel to `largest` (int32); 0 to the 64
+    channels after the last one."""
+    all32 = T.simd.pset(32)
+    zero = T.simd.vdup(T.int32(0), "int32", all32)
+    bits = T.int32(0x7FFFFFFF if tile.dtype == "float32" else 0x7FFF)
+    magnitude = T.simd.vdup(bits, "int32", all32)
+    for c in T.serial(chunks):
+        m0 = T.alloc_var("int32x64")
+        m1 = T.alloc_var("int32x64")
+        m2 = T.alloc_var("int32x64")
+        m3 = T.alloc_var("int32x64")
+        m0 = zero
+        m1 = zero
+        m2 = zero
+        m3 = zero
+        for step in T.serial(T.truncdiv(rows, UNROLL)):
+            i = row0 + step * UNROLL
+            m0 = T.simd.vmax(m0, bits_at(tile, i, c * LANES, magnitude, all32), all32)
+            m1 = T.simd.vmax(m1, bits_at(tile, i + 1, c * LANES, magnitude, all32), all32)
+            m2 = T.simd.vmax(m2, bits_at(tile, i + 2, c * LANES, magnitude, all32), all32)
+            m3 = T.simd.vmax(m3, bits_at(tile, i + 3, c * LANES, magnitude, all32), all32)
+        for rest in T.serial(T.truncmod(rows, UNROLL)):
+            i = row0 + rows - 1 - rest
+            m0 = T.simd.vmax(m0, bits_at(tile, i, c * LANES, magnitude, all32), all32)
+        pair0 = T.simd.vmax(m0, m1, all32)
+        pair1 = T.simd.vmax(m2, m3, all32)
+        T.simd.vsts(largest[block, c * LANES], T.simd.vmax(pair0, pair1, all32), all32)
+    T.simd.vsts(largest[block, chunks * LANES], zero, all32)
+
+
+@T.macro
+def block_magnitudes(largest, amax, width, chunks, layout):
+    """Writes the largest magnitude of each block of `width` channels to its place in `amax`."""
+    all32 = T.simd.pset(32)
+    if width == 2 * LANES:
+        for g in T.serial(T.truncdiv(chunks + 1, 2)):
+            p0, p1 = layout.item(0, g)
+            left = T.simd.vld(largest[0, g * width])
+            right = T.simd.vld(largest[0, g * width + LANES])
+            most = T.simd.vcmax(T.simd.vmax(left, right, all32), all32)
+            T.simd.vsts(amax[p0, p1], most, all32, dist="ONEPT_B32")
+    else:
+        first = T.simd.pset(32, HALF)
+        second = T.simd.pnot(first, all32)
+        for c in T.serial(chunks):
+            most = T.simd.vld(largest[0, c * LANES])
+            p0, p1 = layout.item(0, 2 * c)
+            q0, q1 = layout.item(0, 2 * c + 1)
+            T.simd.vsts(amax[p0, p1], T.simd.vcmax(most, first), all32, dist="ONEPT_B32")
+            T.simd.vsts(amax[q0, q1], T.simd.vcmax(most, second), all32, dist="ONEPT_B32")
+
+
+def factors_at(inverse: Any, block: Any, c: Any, band: Any, first: Any) -> Any:
+    """The inverses of the scales of 64 channels."""
+    width = band.block[1]
+    if width == 1:
+        return T.simd.vld(inverse[block, c * LANES])
+    p0, p1 = band.layout.item(0, c * LANES // width)
+    factor = T.simd.vld(inverse[p0, p1], dist="BRC_B32")
+    if width < LANES:
+        p0, p1 = band.layout.item(0, c * LANES // width + 1)
+        other = T.simd.vld(inverse[p0, p1], dist="BRC_B32")
+        factor = T.simd.vsel(factor, other, first)
+    return factor
+
+
+@T.macro
+def e4m3_codes(tile, inverse, codes, block, row0, rows, chunks, band):
+    """Writes the e4m3 numbers nearest to value * inverse; NaN stays NaN.
+
+    No product is above 448 but NaN, so the conversion that does not saturate is right for all.
+    """
+    all8, all16, all32 = T.simd.pset(8), T.simd.pset(16), T.simd.pset(32)
+    first = T.simd.pset(32, HALF)
+    for c in T.serial(chunks):
+        factor = factors_at(inverse, block, c, band, first)
+        for i in T.serial(rows):
+            value = T.simd.vmul(values_at(tile, row0 + i, c * LANES, all16), factor, all32)
+            code = T.simd.vcvt(value, "float8_e4m3fn", all8, sat=False, part=0)
+            T.simd.vsts(codes[row0 + i, c * LANES], code, all32, dist="PK4_B32")
+
+
+@T.macro
+def e2m1_codes(tile, inverse, codes, rows, chunks, band):
+    """Writes the e2m1 codes nearest to value * inverse, two a byte; NaN becomes 0.
+
+    The hardware rounds bf16 to e2m1 only. A product is cut to bf16 with its last bit set where
+    anything was lost, so that the second rounding finds ties where there are some.
+    """
+    all16, all32 = T.simd.pset(16), T.simd.pset(32)
+    first = T.simd.pset(32, HALF)
+    for pair in T.serial(T.truncdiv(chunks + 1, 2)):
+        a = 2 * pair
+        b = T.min(a + 1, chunks - 1)  # without a second half, the first one once more
+        factor_a = factors_at(inverse, 0, a, band, first)
+        factor_b = factors_at(inverse, 0, b, band, first)
+        for i in T.serial(rows):
+            left = T.simd.vmul(values_at(tile, i, a * LANES, all16), factor_a, all32)
+            right = T.simd.vmul(values_at(tile, i, b * LANES, all16), factor_b, all32)
+            halves = T.simd.vdintlv(
+                T.reinterpret(left, "uint16x128"), T.reinterpret(right, "uint16x128")
+            )
+            lost = T.simd.vmins(T.simd.pair_get(halves, 0), T.uint16(1), all16)
+            odd = T.simd.vor(T.simd.pair_get(halves, 1), lost, all16)
+            code = T.simd.vcvt(T.reinterpret(odd, "bfloat16x128"), "float4_e2m1fn", all16, part=0)
+            T.simd.vsts(
+                codes[i, a * LANES // 2], T.reinterpret(code, "int8x256"), all32, dist="PK4_B32"
+            )
+
+
+@T.macro
+def words_of_exponents(exponents, scales, blocks, chunks, pack):
+    """Writes packed words of the exponents of `blocks` groups of rows, the first in the low byte;
+    other bytes are 0."""
+    all32 = T.simd.pset(32)
+    for c in T.serial(chunks):
+        word = T.alloc_var("int32x64")
+        word = T.simd.vdup(T.int32(0), "int32", all32)
+        for b in T.serial(blocks):
+            byte = T.simd.vshls(T.simd.vld(exponents[b, c * LANES]), 8 * b, all32)
+            word = T.simd.vor(word, byte, all32)
+        T.simd.vsts(
+            scales[0, c * LANES * pack], T.reinterpret(word, "uint8x256"), all32,
+            dist="PK_B32" if pack == 2 else "NORM_B32",
+        )  # fmt: skip
+
+
+@T.macro
+def clear_spare_bytes(scales, blocks, band):
+    """Writes 0 to the bytes of the last packed word that stand for no block."""
+    all8 = T.simd.pset(8)
+    for g in T.serial(T.truncmod(-blocks + 4 * band.word, band.word)):
+        p0, p1 = band.layout.item(0, blocks + g)
+        T.simd.vsts(scales[p0, p1], T.simd.vdup(T.uint8(0), "uint8", all8), all8, dist="ONEPT_B8")
+
+
+@asc_kernel()
+def rows_cast(
+    x, out, sf, floor_bits: T.int32, tasks: T.int32, across: T.int32,
+    plan: Any = None, round_sf: bool = False,
+):  # fmt: skip
+    """Casts [tokens, hidden] bf16 or fp32, hidden a multiple of 64; `across` tiles lie in a row."""
+    M, H, XS = T.dynamic("M, H, XS")
+    OM, OW, OS, S0, S1, SS = T.dynamic("OM, OW, OS, S0, S1, SS")
+    x: T.StridedTensor((M, H), (XS, 1), plan.x_dtype)
+    out: T.StridedTensor((OM, OW), (OS, 1), plan.out_dtype)
+    sf: T.StridedTensor((S0, S1), (SS, 1), plan.sf.dtype)
+
+    R, C = plan.rows, plan.cols
+    height, width = plan.sf.block
+    blocks = R // height
+    is_channel, is_bf16 = width == 1, plan.x_dtype == "bfloat16"
+    is_packed = plan.sf.layout.kind == "packed_channel"
+    s0, s1 = plan.sf.tile(R, C)
+    # Places: one a channel and some room, or those of the items of a tile's scales
+    pitch = C + LANES if is_channel else plan.sf.pitch(R, C)
+    places = blocks if is_channel else align(s0, max(LANES // pitch, 1))
+    with T.Kernel(plan.cores) as core:
+        tile = T.alloc_shared((R, C), plan.x_dtype)
+        codes = T.alloc_shared((R, C // plan.out_per_item), plan.out_dtype)
+        largest = T.alloc_shared((1, LANES if is_channel else C + LANES), T.int32)
+        amax = T.alloc_shared((places, pitch), T.int32)
+        inverse = T.alloc_shared((places, pitch), T.float32)
+        exponents = T.alloc_shared((places, pitch) if is_packed else (1, LANES), T.int32)
+        scales = T.alloc_shared((1, s1) if is_packed else (places, pitch), plan.sf.dtype)
+        T.annotate_buffer_versions(
+            {
+                tile: plan.stages, codes: plan.stages, scales: 2,
+                largest: 1, amax: 1, inverse: 1, exponents: 1,
+            }
+        )  # fmt: skip
+        with T.SimdVF():
+            clear_magnitudes(amax, places * pitch, pitch)
+        for turn in T.Pipelined(
+            T.truncdiv(tasks - core + plan.cores - 1, plan.cores), num_stages=2
+        ):
+            task = turn * plan.cores + core
+            row0 = T.truncdiv(task, across) * R
+            col0 = T.truncmod(task, across) * C
+            o0, o1 = plan.sf.layout.items(row0 // height, col0 // width)
+            T.copy(x[row0, col0], tile)
+            with T.SimdVF():
+                chunks = T.truncdiv(T.min(H - col0, C), LANES)
+                # Largest magnitudes
+                for b in T.serial(blocks):
+                    rows = T.max(T.min(M - row0 - b * height, height), 0)
+                    column_magnitudes(
+                        tile, amax if is_channel else largest, b, b * height, rows, chunks
+                    )
+                if not is_channel:
+                    T.simd.mem_bar("VST_VLD")
+                    block_magnitudes(largest, amax, width, chunks, plan.sf.layout)
+                T.simd.mem_bar("VST_VLD")
+                # Scales
+                scales_of_magnitudes(
+                    amax, inverse, exponents if is_packed else scales, places * pitch, pitch,
+                    floor_bits, round_sf, MAX_VALUE[plan.fmt], is_bf16,
+                )  # fmt: skip
+                if is_packed:
+                    T.simd.mem_bar("VST_VLD")
+                    used = T.min(T.truncdiv(M - row0 + height - 1, height), blocks)
+                    words_of_exponents(exponents, scales, used, chunks, plan.sf.layout.pack)
+                elif plan.sf.word > 1:
+                    T.simd.mem_bar("VST_VST")
+                    clear_spare_bytes(
+                        scales, T.truncdiv(chunks * LANES + width - 1, width), plan.sf
+                    )
+                # Codes
+                if plan.mode == "cast":
+                    if not is_packed:
+                        T.simd.mem_bar("VST_VLD")
+                    for b in T.serial(blocks):
+                        rows = T.max(T.min(M - row0 - b * height, height), 0)
+                        if plan.fmt == "e4m3":
+                            e4m3_codes(tile, inverse, codes, b, b * height, rows, chunks, plan.sf)
+                        else:
+                            e2m1_codes(tile, inverse, codes, rows, chunks, plan.sf)
+            if plan.mode == "cast":
+                T.copy(codes, out[row0, col0 // plan.out_per_item])
+            T.copy(scales[0:s0, 0:s1], sf[o0 : o0 + s0, o1 : o1 + s1])
