@@ -203,11 +203,12 @@ def plan_token_cast(plan: CastPlan, hidden: int) -> CastPlan | None:
     return replace(plan, rows=32768 // cols, cols=cols, subs=1, lanes=1, workers=1)
 
 
-def plan_rows_cast(plan: CastPlan) -> CastPlan | None:
+def plan_rows_cast(plan: CastPlan, turns: bool = False) -> CastPlan | None:
     """The plan of the same cast for the kernel on vector registers whose scales span rows.
 
     It takes bf16 and fp32 to e4m3, and to e2m1 with blocks of several channels, with blocks of 32
     or 128 rows. Tiles are whole blocks and words, as wide as leaves room for two of them.
+    With `turns` the codes of a tile of 128 x 128 are transposed; they are bytes then.
     """
     height, width = plan.sf.block
     takes = (
@@ -220,6 +221,10 @@ def plan_rows_cast(plan: CastPlan) -> CastPlan | None:
     )
     if not takes:
         return None
+    if turns:
+        return replace(
+            plan, out_dtype="uint8", rows=128, cols=128, subs=1, lanes=1, workers=1, stages=2
+        )
     rows = height * (plan.sf.layout.pack if plan.sf.layout.kind == "packed_channel" else 1)
     least = lcm(64, width * plan.sf.word)
     for stages in (2, 1):
