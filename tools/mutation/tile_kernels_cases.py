@@ -129,6 +129,12 @@ def _norm_backward() -> object:
     return quant.norm_backward(grad, x, quant_inputs(1, 1056, seed=2)[0], torch.rand(70) + 0.5)
 
 
+def _given_scales() -> object:
+    x = quant_inputs(67, 320)
+    scales = quant.per_token_cast_with_sf_only(x, "e4m3", 32)
+    return quant.per_token_cast_with_precomputed_sf(x, "e4m3", 32, scales)
+
+
 def _norm_and_cast() -> object:
     x, residual = quant_inputs(37, 576), quant_inputs(37, 576, seed=1)
     weight = quant_inputs(1, 576, seed=2, spread=0)[0]
@@ -187,6 +193,7 @@ CASES: dict[str, Callable[[], object]] = {
     "per_block_cast_packed": lambda: quant.per_block_cast(
         quant_inputs(300, 704), "e4m3", (128, 128), **_PACKED_COL
     ),
+    "given_scales": _given_scales,
     "per_channel_cast": lambda: quant.per_channel_cast(quant_inputs(97, 320), "e4m3", 32),
     "per_channel_recast": _recast,
     "cast_back": lambda: _cast_back("e4m3", (1, 32)),
@@ -211,7 +218,11 @@ CASES: dict[str, Callable[[], object]] = {
         quant_inputs(150, 384, torch.float32, spread=1.0), "e4m3", 128, **_PACKED_COL
     ),
     "swiglu_backward": _swiglu_backward,
-    "norm": lambda: quant.norm_forward(quant_inputs(37, 1024), None, 1e-6),
+    # Several tiles a core
+    "norm": lambda: quant.norm_forward(quant_inputs(400, 1024), None, 1e-6),
+    "norm_weight": lambda: quant.norm_forward(
+        quant_inputs(400, 1024), quant_inputs(1, 1024, seed=1)[0], 1e-6
+    ),
     "norm_cast": _norm_and_cast,
     "norm_mega_moe": _norm_mega_moe,
     "norm_backward": _norm_backward,

@@ -1,11 +1,13 @@
-"""Throughput of the emulated BF16 GEMM next to torch, and memory high-water (issue text, "Speed").
+"""Throughput of the emulated BF16 GEMM next to torch, and memory high-water.
 
 Method: every variant runs in this process with the same number of threads; calls of all variants
-alternate round by round, and the best round counts, so that a busy machine slows all alike. The
-kernel is compiled and loaded before timing. Ratios are ours / torch, higher is better. One CSV row
-a variant. Torch's bf16 matmul may use AMX tiles; a child process measures it once more with oneDNN
-held to AVX-512 (`ONEDNN_MAX_CPU_ISA`), for the column of_torch_avx512_bf16. `--clock cpu` takes the
-CPU time of the process in place of elapsed time: for a busy machine, with `--threads 1`.
+alternate round by round, and the best round counts, so that a busy machine slows all alike. Before
+each call the process sleeps a little: OpenMP's threads poll for a few milliseconds after a parallel
+region, and would take a core from the variant that comes next. The kernel is compiled and loaded
+before timing. Ratios are ours / torch, higher is better. One CSV row a variant. Torch's bf16 matmul
+may use AMX tiles; a child process measures it once more with oneDNN held to AVX-512
+(`ONEDNN_MAX_CPU_ISA`), for the column of_torch_avx512_bf16. `--clock cpu` takes the CPU time of the
+process in place of elapsed time: for a busy machine, with `--threads 1`.
 
 Run: python benchmarks/bench_bf16_gemm.py [--csv results/bf16_gemm.csv] [--rounds 5] [--threads 1]
 """
@@ -31,6 +33,8 @@ SHAPES = ((1024, 1024, 1024), (4096, 4096, 1024))
 ISAS = ("best", "generic")
 SMOKE_SHAPES = ((64, 64, 64),)
 MEMORY_SHAPE = (4096, 4096, 4096)
+# Seconds until the threads of the call before have gone to sleep.
+PAUSE = 0.05
 
 
 @dataclass(frozen=True)
@@ -77,12 +81,13 @@ CLOCKS: dict[str, Clock] = {"wall": time.perf_counter, "cpu": time.process_time}
 def best_seconds(
     calls: list[Callable[[], object]], rounds: int, clock: Clock = time.perf_counter
 ) -> list[float]:
-    """Best time of each call over interleaved rounds."""
+    """Best time of each call over interleaved rounds, each after a pause."""
     best = [float("inf")] * len(calls)
     for call in calls:
         call()
     for _ in range(rounds):
         for index, call in enumerate(calls):
+            time.sleep(PAUSE)
             start = clock()
             call()
             best[index] = min(best[index], clock() - start)

@@ -1,4 +1,4 @@
-"""Host costs: import, runtime build, cold compile, disk hit, repeated call (issue text, "Speed").
+"""Host costs: import, runtime build, cold compile, disk hit, repeated call.
 
 Each step runs in fresh processes; the best of `--repeat` counts, except for builds that happen once
 per machine. Times are taken inside those processes, after importing torch: on the clock, and CPU

@@ -49,7 +49,7 @@ def rewrite_launches(source: Source, roles: Mapping[str, Roles], edits: Edits) -
         edits.insert(
             start,
             f'::asc_emu::program::launch("{quoted}", {num_aic}, {num_aiv}, '
-            "[&](auto... asc_emu_args) { ",
+            "[=](auto... asc_emu_args) { ",
         )
         edits.replace(opening, opening + 3, "(asc_emu_args...); }, ::asc_emu::program::config(")
         edits.replace(config_end, config_end + 3, ")")

@@ -3,13 +3,17 @@
     while (flag[0] == 0);        ->  while (flag[0] == 0) ::asc_emu::spin();
     for (;;) { ... }             ->  for (;;) { ::asc_emu::spin(); ... }
 
-Loops that count or iterate (`for` with a condition and a step or a variable) are left alone.
+Loops that count or iterate (`for` with a condition and a step or a variable) are left alone. One of
+a SIMT function that waits for plain memory may be left:
+
+    while (now == 1) now = *p;   ->  while (..) { if (::asc_emu::plain_wait()) break; now = *p; }
 """
 
 from __future__ import annotations
 
 import re
 
+from .plain_waits import PlainWaits
 from .scan import Edits, Source, skip_blanks
 
 __all__ = ["rewrite_loops", "statement_end"]
@@ -20,12 +24,14 @@ _CONSTEXPR = re.compile(r"\s*constexpr\b")
 _WORD_HEAD = re.compile(r"\s*[A-Za-z_]\w*")
 _STATEMENT_STOP = re.compile(r"[;(\[{}]")
 _SPIN = "::asc_emu::spin();"
+_PLAIN_WAIT = "if (::asc_emu::plain_wait()) break;"
 
 
 def rewrite_loops(source: Source, edits: Edits) -> None:
     """Puts a spin hint into each loop that does not count."""
     code = source.code
     tails: set[int] = set()
+    waits = PlainWaits(source)
     for match in _LOOP.finditer(code):
         if match.start() in tails or not _is_word_start(code, match.start()):
             continue
@@ -40,7 +46,11 @@ def rewrite_loops(source: Source, edits: Edits) -> None:
         closing = source.closing(head) if code[head : head + 1] == "(" else -1
         if closing < 0:
             continue
-        if match.group() == "while" or _endless(code[head + 1 : closing]):
+        if match.group() == "while":
+            turn = (closing + 1, statement_end(source, closing + 1))
+            plain = waits.holds((head + 1, closing), turn)
+            _hint(source, edits, closing + 1, _PLAIN_WAIT if plain else _SPIN)
+        elif _endless(code[head + 1 : closing]):
             _hint(source, edits, closing + 1)
 
 
@@ -72,18 +82,18 @@ def _split_top_level(head: str) -> list[str]:
     return parts
 
 
-def _hint(source: Source, edits: Edits, position: int) -> None:
+def _hint(source: Source, edits: Edits, position: int, hint: str = _SPIN) -> None:
     code = source.code
     start = skip_blanks(code, position)
     first = code[start : start + 1]
     if first == "{":
-        edits.insert(start + 1, f" {_SPIN}")
+        edits.insert(start + 1, f" {hint}")
     elif first == ";":
-        edits.insert(start, _SPIN[:-1])
+        edits.insert(start, hint[:-1])
     elif first:
         end = statement_end(source, start)
         if end > start:
-            edits.insert(start, f"{{ {_SPIN} ")
+            edits.insert(start, f"{{ {hint} ")
             edits.insert(end, " }")
 
 

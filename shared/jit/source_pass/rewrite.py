@@ -29,6 +29,7 @@ _MARKS = (
     "<<<",
     "__simd_vf__",
     "__simt_vf__",
+    "__simt_callee__",
     "__launch_bounds__",
     "_IS_AI",
     "_IS_NOT_AI",

@@ -15,6 +15,7 @@ from pathlib import Path
 from .kernels import KernelDecl
 from .rewrite import rewrite, rewrite_headers
 from .scan import Edits, Source
+from .simt import rewrite_work
 
 __all__ = ["RewrittenTree", "rewrite_tree"]
 
@@ -52,6 +53,7 @@ def rewrite_tree(
     root_name: str = "program.cpp",
     program: bool = True,
     include_dirs: Sequence[Path] = (),
+    timed: bool = False,
 ) -> RewrittenTree:
     """Rewrites a file and, transitively, the headers it includes with quotes.
 
@@ -60,11 +62,15 @@ def rewrite_tree(
         root_name: its name in the build folder.
         program: the root has its own `main` (see `rewrite`).
         include_dirs: further folders to look quoted headers up in, after the includer's own.
+        timed: SIMT functions count their work for the timing model.
     """
     root = Path(os.path.abspath(path))
     collector = _Collector([Path(os.path.abspath(d)) for d in include_dirs])
     text = collector.redirect(root)
     copies = {name: collector.texts[name] for name in collector.names.values()}
+    if timed:
+        text = rewrite_work(text, str(path))
+        copies = {name: rewrite_work(copy, name) for name, copy in copies.items()}
     shown = {str(original): copies[name] for original, name in collector.names.items()}
     result = rewrite(text, path=str(path), header_texts=shown, program=program)
     headers = rewrite_headers(shown, always=True)

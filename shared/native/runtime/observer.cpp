@@ -43,6 +43,12 @@ public:
     void on_thread_access(const Core& core, uint32_t offset, uint32_t bytes, const ThreadAccess& access) override {
         for (Observer* o : observers) o->on_thread_access(core, offset, bytes, access);
     }
+    void on_stray_shuffle(const Core& core, const void* site, uint32_t lanes, uint32_t active) override {
+        for (Observer* o : observers) o->on_stray_shuffle(core, site, lanes, active);
+    }
+    void on_misaligned(const Core& core, uint64_t address, uint64_t bytes, const ThreadAccess& access) override {
+        for (Observer* o : observers) o->on_misaligned(core, address, bytes, access);
+    }
     void on_thread_memory(const Core& core, uint64_t address, uint64_t bytes, const ThreadAccess& access) override {
         for (Observer* o : observers) o->on_thread_memory(core, address, bytes, access);
     }

@@ -37,10 +37,14 @@ public:
     virtual void on_thread_access(const Core&, uint32_t /*offset*/, uint32_t /*bytes*/, const ThreadAccess&) {}
     // One outside UB: in global memory, in what is the thread's own (SimtBlock::owns), or in none at all.
     virtual void on_thread_memory(const Core&, uint64_t /*address*/, uint64_t /*bytes*/, const ThreadAccess&) {}
+    // Before those: the address of one is no multiple of what its width needs.
+    virtual void on_misaligned(const Core&, uint64_t /*address*/, uint64_t /*bytes*/, const ThreadAccess&) {}
     // Threads of a SIMT function wait at two barriers (lines `first` and `second`), or some of `total` ended without
     // the barrier that the others wait for (`second` is null).
     virtual void on_divergent_barrier(const Core&, const void* /*first*/, const void* /*second*/, uint32_t /*waiting*/,
                                       uint32_t /*total*/) {}
+    // Threads of a warp (a bit each in `lanes`) read by a shuffle what lanes bring that take no part in it.
+    virtual void on_stray_shuffle(const Core&, const void* /*site*/, uint32_t /*lanes*/, uint32_t /*active*/) {}
     // A call for the other core type, ignored as hardware does.
     virtual void on_wrong_core(const Core&, const OpInfo&, const void* /*site*/) {}
     virtual void on_block_end(Block&) {}

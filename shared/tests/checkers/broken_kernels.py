@@ -1,6 +1,7 @@
 """One kernel for each kind of mistake, intact, and the edit that breaks it.
 
-A table of kernel texts: some lines are longer than the rest of the code allows.
+Those with SIMT functions are in `broken_simt_kernels`. A table of kernel texts: some lines are
+longer than the rest of the code allows.
 """
 
 # ruff: noqa: E501
@@ -23,7 +24,7 @@ _COPY = (
 }
 """
 )
-_LOAD, _STORE = "asc_copy_gm2ub_align(ub, src, bytes);", "asc_copy_ub2gm_align(dst, ub, bytes);"
+LOAD, STORE = "asc_copy_gm2ub_align(ub, src, bytes);", "asc_copy_ub2gm_align(dst, ub, bytes);"
 _NOTIFY = "asc_sync_notify(PIPE_MTE2, PIPE_MTE3, EVENT_ID0);"
 _WAIT = "asc_sync_wait(PIPE_MTE2, PIPE_MTE3, EVENT_ID0);"
 
@@ -138,108 +139,6 @@ extern "C" __global__ __vector__ void checked(__gm__ uint8_t* src, __gm__ uint8_
 """
 )
 
-_SIMT_FUNCTION = (
-    HEADER
-    + """__simt_vf__ __launch_bounds__(64) inline void twice(__ubuf__ float* values, uint32_t num) {
-    for (uint32_t i = threadIdx.x; i < num; i += blockDim.x) values[i] = values[i] * 2;
-}
-extern "C" __global__ __vector__ void checked(__gm__ uint8_t* src, __gm__ uint8_t* dst, uint32_t bytes) {
-    auto* ub = reinterpret_cast<__ubuf__ uint8_t*>(0);
-    asc_copy_gm2ub_align(ub, src, bytes);
-    asc_sync_notify(PIPE_MTE2, PIPE_V, EVENT_ID0);
-    asc_sync_wait(PIPE_MTE2, PIPE_V, EVENT_ID0);
-    asc_vf_call<twice>(dim3(64), reinterpret_cast<__ubuf__ float*>(ub), bytes / 4);
-    asc_sync_notify(PIPE_V, PIPE_MTE3, EVENT_ID0);
-    asc_sync_wait(PIPE_V, PIPE_MTE3, EVENT_ID0);
-    asc_copy_ub2gm_align(dst, ub, bytes);
-}
-"""
-)
-
-# Threads hand numbers to those at the other end of the block.
-_SIMT_BARRIER = (
-    HEADER
-    + """__simt_vf__ __launch_bounds__(128) inline void flip(__ubuf__ float* values, __gm__ float* out) {
-    values[threadIdx.x] = float(threadIdx.x);
-    asc_syncthreads();
-    out[threadIdx.x] = values[127 - threadIdx.x];
-}
-extern "C" __global__ __vector__ void checked(__gm__ uint8_t* src, __gm__ uint8_t* dst, uint32_t bytes) {
-    asc_vf_call<flip>(dim3(128), reinterpret_cast<__ubuf__ float*>(0), reinterpret_cast<__gm__ float*>(dst));
-}
-"""
-)
-
-# Each thread doubles one number of GM, in the part of its block.
-_SIMT_GM = (
-    HEADER
-    + """__simt_vf__ __launch_bounds__(64) inline void twice(__gm__ float* in, __gm__ float* out, uint32_t num) {
-    const uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < num)
-        out[i] = in[i] * 2;
-}
-extern "C" __global__ __vector__ void checked(__gm__ uint8_t* src, __gm__ uint8_t* dst, uint32_t bytes) {
-    auto *in = reinterpret_cast<__gm__ float*>(src), *out = reinterpret_cast<__gm__ float*>(dst);
-    asc_vf_call<twice>(dim3(64), in, out, bytes / 4);
-}
-"""
-)
-
-# Threads hand numbers to those at the other end of the block, through GM.
-_SIMT_GM_BARRIER = (
-    HEADER
-    + """__simt_vf__ __launch_bounds__(64) inline void flip(__gm__ float* values) {
-    values[threadIdx.x] = float(threadIdx.x);
-    asc_syncthreads();
-    const float other = values[63 - threadIdx.x];
-    values[64 + threadIdx.x] = other;
-}
-extern "C" __global__ __vector__ void checked(__gm__ uint8_t* src, __gm__ uint8_t* dst, uint32_t bytes) {
-    asc_vf_call<flip>(dim3(64), reinterpret_cast<__gm__ float*>(dst));
-}
-"""
-)
-
-# Threads write what a copy of the same core then loads.
-_SIMT_THEN_COPY = (
-    HEADER
-    + """__simt_vf__ __launch_bounds__(64) inline void count(__gm__ float* values) {
-    values[threadIdx.x] = float(threadIdx.x);
-}
-extern "C" __global__ __vector__ void checked(__gm__ uint8_t* src, __gm__ uint8_t* dst, uint32_t bytes) {
-    auto* ub = reinterpret_cast<__ubuf__ uint8_t*>(0);
-    asc_vf_call<count>(dim3(64), reinterpret_cast<__gm__ float*>(dst));
-    asc_sync_notify(PIPE_V, PIPE_MTE2, EVENT_ID0);
-    asc_sync_wait(PIPE_V, PIPE_MTE2, EVENT_ID0);
-    asc_copy_gm2ub_align(ub, dst, 256);
-}
-"""
-)
-
-# Block 0 counts in GM and raises a flag, for which a thread of block 1 polls.
-_SIMT_RELAY = (
-    HEADER
-    + """__simt_vf__ __launch_bounds__(64) inline void relay(__gm__ int32_t* flag, __gm__ int32_t* data) {
-    if (blockIdx.x == 0) {
-        data[threadIdx.x] = int32_t(threadIdx.x);
-        asc_threadfence();
-        asc_syncthreads();
-        if (threadIdx.x == 0) asc_atomic_add(flag, 1);
-        return;
-    }
-    if (threadIdx.x == 0)
-        while (asc_atomic_add(flag, 0) == 0) asc_emu_spin_hint();
-    asc_syncthreads();
-    const int32_t got = data[threadIdx.x];
-    data[64 + threadIdx.x] = got;
-}
-extern "C" __global__ __vector__ void checked(__gm__ uint8_t* src, __gm__ uint8_t* dst, uint32_t bytes) {
-    auto* flag = reinterpret_cast<__gm__ int32_t*>(dst);
-    asc_vf_call<relay>(dim3(64), flag, flag + 16);
-}
-"""
-)
-
 # A product of 16 x 16 halves, from GM to GM.
 _CUBE = (
     HEADER
@@ -273,8 +172,8 @@ CASES = [
     Case(
         "out_of_bounds_store",
         _COPY,
-        _STORE,
-        _STORE.replace("bytes)", "bytes + 1)"),
+        STORE,
+        STORE.replace("bytes)", "bytes + 1)"),
         "memcheck",
         ["asc_copy_ub2gm_align"],
         "1 bytes behind the end of 'dst' (640 bytes)",
@@ -282,8 +181,8 @@ CASES = [
     Case(
         "out_of_bounds_load",
         _COPY,
-        _LOAD,
-        _LOAD.replace("src", "src - 1"),
+        LOAD,
+        LOAD.replace("src", "src - 1"),
         "memcheck",
         ["asc_copy_gm2ub_align"],
         "1 bytes before 'src'",
@@ -291,8 +190,8 @@ CASES = [
     Case(
         "store_to_an_input",
         _COPY,
-        _STORE,
-        _STORE.replace("dst", "src"),
+        STORE,
+        STORE.replace("dst", "src"),
         "memcheck",
         ["asc_copy_ub2gm_align"],
         "read-only input 'src'",
@@ -300,8 +199,8 @@ CASES = [
     Case(
         "unaligned_ub",
         _COPY,
-        _LOAD,
-        _LOAD.replace("ub,", "ub + 16,"),
+        LOAD,
+        LOAD.replace("ub,", "ub + 16,"),
         "memcheck",
         ["asc_copy_gm2ub_align"],
         "UB address 16 must be a multiple of 32",
@@ -309,13 +208,13 @@ CASES = [
     Case(
         "past_the_end_of_ub",
         _COPY,
-        _LOAD,
-        _LOAD.replace("ub,", "ub + 256 * 1024 - 32,"),
+        LOAD,
+        LOAD.replace("ub,", "ub + 256 * 1024 - 32,"),
         "memcheck",
         ["asc_copy_gm2ub_align"],
         "but UB has 262144 bytes",
     ),
-    Case("missing_wait", _COPY, _WAIT, "", "racecheck", [_LOAD, _STORE], "race on UB"),
+    Case("missing_wait", _COPY, _WAIT, "", "racecheck", [LOAD, STORE], "race on UB"),
     Case("missing_notify", _COPY, _NOTIFY, "", "synccheck", [_WAIT], "deadlock"),
     Case(
         "wrong_event_id",
@@ -335,21 +234,21 @@ CASES = [
         [_NOTIFY, _NOTIFY],
         "raised while it is still set",
     ),
-    Case("never_written_ub", _COPY, _LOAD, "", "initcheck", [_STORE], "nothing has written"),
+    Case("never_written_ub", _COPY, LOAD, "", "initcheck", [STORE], "nothing has written"),
     Case(
         "burst_tail",
         _COPY,
-        _LOAD,
-        _LOAD.replace("bytes)", "bytes - 8)"),
+        LOAD,
+        LOAD.replace("bytes)", "bytes - 8)"),
         "initcheck",
-        [_STORE],
+        [STORE],
         "stores to GM 8 bytes",
     ),
     Case(
         "leftover_flag",
         _COPY,
-        _STORE,
-        f"{_STORE}\n{_NOTIFY.replace('ID0', 'ID1')}",
+        STORE,
+        f"{STORE}\n{_NOTIFY.replace('ID0', 'ID1')}",
         "synccheck",
         ["asc_sync_notify(PIPE_MTE2, PIPE_MTE3, EVENT_ID1);"],
         "still set when the kernel ends",
@@ -361,7 +260,7 @@ CASES = [
         "asc_lock(PIPE_MTE3, 3);\n    asc_copy_ub2gm_align(dst, ub, bytes);\n    asc_unlock(PIPE_MTE3, 3);",
         "asc_lock(PIPE_MTE3, 4);\n    asc_copy_ub2gm_align(dst, ub, bytes);\n    asc_unlock(PIPE_MTE3, 4);",
         "racecheck",
-        [_LOAD, _STORE],
+        [LOAD, STORE],
         "race on UB",
     ),
     Case(
@@ -379,7 +278,7 @@ CASES = [
         "    asc_lock(PIPE_MTE3, 3);\n    asc_copy_ub2gm_align(dst, ub, bytes);\n    asc_unlock(PIPE_MTE3, 3);\n",
         "    asc_copy_ub2gm_align(dst, ub, bytes);\n",
         "racecheck",
-        [_LOAD, _STORE],
+        [LOAD, STORE],
         "race on UB",
     ),
     Case(
@@ -388,7 +287,7 @@ CASES = [
         "    asc_sync_pipe(PIPE_MTE2);\n",
         "",
         "racecheck",
-        [_LOAD, "asc_copy_gm2ub_align(ub + 32"],
+        [LOAD, "asc_copy_gm2ub_align(ub + 32"],
         "race on UB",
     ),
     Case(
@@ -453,8 +352,8 @@ CASES = [
     Case(
         "pipe_of_the_other_core",
         _COPY,
-        _STORE,
-        f"{_STORE}\nasc_sync_notify(PIPE_MTE2, PIPE_M, EVENT_ID0);",
+        STORE,
+        f"{STORE}\nasc_sync_notify(PIPE_MTE2, PIPE_M, EVENT_ID0);",
         "synccheck",
         ["asc_sync_notify(PIPE_MTE2, PIPE_M"],
         "pipe M does not run on a vector core",
@@ -466,7 +365,7 @@ CASES = [
         "    asc_sync_wait(PIPE_MTE2, PIPE_V, EVENT_ID0);\n",
         "",
         "racecheck",
-        [_LOAD, "asc_loadalign(x, values + i);"],
+        [LOAD, "asc_loadalign(x, values + i);"],
         "race on UB",
     ),
     Case(
@@ -475,138 +374,8 @@ CASES = [
         "    asc_sync_wait(PIPE_V, PIPE_MTE3, EVENT_ID0);\n",
         "",
         "racecheck",
-        ["asc_storealign(values + i, x, mask);", _STORE],
+        ["asc_storealign(values + i, x, mask);", STORE],
         "race on UB",
-    ),
-    Case(
-        "simt_function_reads_too_early",
-        _SIMT_FUNCTION,
-        "    asc_sync_wait(PIPE_MTE2, PIPE_V, EVENT_ID0);\n",
-        "",
-        "racecheck",
-        [_LOAD, "values[i] = values[i] * 2;"],
-        "race on UB",
-    ),
-    Case(
-        "simt_function_stores_too_late",
-        _SIMT_FUNCTION,
-        "    asc_sync_wait(PIPE_V, PIPE_MTE3, EVENT_ID0);\n",
-        "",
-        "racecheck",
-        ["values[i] = values[i] * 2;", _STORE],
-        "race on UB",
-    ),
-    Case(
-        "missing_barrier_of_threads",
-        _SIMT_BARRIER,
-        "    asc_syncthreads();\n",
-        "",
-        "racecheck",
-        ["values[127 - threadIdx.x]", "values[threadIdx.x] ="],
-        "no barrier lies between",
-    ),
-    Case(
-        "divergent_barrier",
-        _SIMT_BARRIER,
-        "    asc_syncthreads();\n",
-        "    if (threadIdx.x < 64) asc_syncthreads();\n    else\n        asc_syncthreads();\n",
-        "synccheck",
-        ["if (threadIdx.x < 64) asc_syncthreads();", "asc_syncthreads();"],
-        "divergent barrier",
-    ),
-    Case(
-        "barrier_of_some_threads",
-        _SIMT_BARRIER,
-        "    asc_syncthreads();\n",
-        "    if (threadIdx.x < 64) asc_syncthreads();\n",
-        "synccheck",
-        ["if (threadIdx.x < 64) asc_syncthreads();"],
-        "64 of 128 threads",
-        severity="warning",
-    ),
-    Case(
-        "thread_reads_unwritten_ub",
-        _SIMT_BARRIER,
-        "values[threadIdx.x] =",
-        "values[threadIdx.x + 1] =",
-        "initcheck",
-        ["values[127 - threadIdx.x]"],
-        "nothing has written",
-    ),
-    Case(
-        "thread_stores_out_of_bounds",
-        _SIMT_GM,
-        "out[i] =",
-        "out[i + 1] =",
-        "memcheck",
-        ["out[i + 1] = in[i] * 2;"],
-        "writes 4 bytes of GM outside every tensor: it starts 0 bytes behind the end of",
-        blocks=3,
-    ),
-    Case(
-        "thread_loads_out_of_bounds",
-        _SIMT_GM,
-        "in[i] * 2",
-        "in[i - 1] * 2",
-        "memcheck",
-        ["out[i] = in[i - 1] * 2;"],
-        "outside every tensor",
-    ),
-    Case(
-        "thread_stores_to_an_input",
-        _SIMT_GM,
-        "out[i] = in[i] * 2;",
-        "in[i] = in[i] * 2;",
-        "memcheck",
-        ["in[i] = in[i] * 2;"],
-        "in the read-only input 'src'",
-    ),
-    Case(
-        "thread_past_the_end_of_ub",
-        _SIMT_BARRIER,
-        "values[threadIdx.x] =",
-        "values[threadIdx.x + 65536 - 127] =",
-        "memcheck",
-        ["values[threadIdx.x + 65536 - 127] ="],
-        "UB bytes [262144, 262148), but UB has 262144 bytes",
-    ),
-    Case(
-        "threads_of_two_blocks",
-        _SIMT_GM,
-        "out[i] = in[i] * 2;",
-        "out[threadIdx.x] = in[i] * 2;",
-        "racecheck",
-        ["out[threadIdx.x] = in[i] * 2;", "out[threadIdx.x] = in[i] * 2;"],
-        "race on GM",
-        blocks=3,
-    ),
-    Case(
-        "missing_barrier_of_threads_in_gm",
-        _SIMT_GM_BARRIER,
-        "    asc_syncthreads();\n",
-        "",
-        "racecheck",
-        ["values[63 - threadIdx.x]", "values[threadIdx.x] ="],
-        "no barrier lies between",
-    ),
-    Case(
-        "copy_loads_what_threads_still_store",
-        _SIMT_THEN_COPY,
-        "    asc_sync_wait(PIPE_V, PIPE_MTE2, EVENT_ID0);\n",
-        "",
-        "racecheck",
-        ["values[threadIdx.x] =", "asc_copy_gm2ub_align(ub, dst, 256);"],
-        "race on GM",
-    ),
-    Case(
-        "threads_do_not_wait_for_a_block",
-        _SIMT_RELAY,
-        "    if (threadIdx.x == 0)\n        while (asc_atomic_add(flag, 0) == 0) asc_emu_spin_hint();\n",
-        "",
-        "racecheck",
-        ["data[threadIdx.x]", "data[threadIdx.x]"],
-        "race on GM",
-        blocks=2,
     ),
     Case(
         "never_written_l0",

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from .broken_kernels import CASES
+from . import broken_kernels, broken_simt_kernels
 
-cases = pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+cases = pytest.mark.parametrize(
+    "case", broken_kernels.CASES + broken_simt_kernels.CASES, ids=lambda case: case.name
+)
 schedules = pytest.mark.parametrize(
     "schedule",
     [{"schedule": "immediate"}, {"schedule": "deferred", "seed": 7}],

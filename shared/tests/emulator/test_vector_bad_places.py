@@ -64,6 +64,12 @@ ERRORS = [
         error="is not in UB|leaves the 256 KiB",
     ),
     Case(
+        "vector_uint32_t i; asc_duplicate_scalar(i, 1 << 20); asc_scatter(t, a, i, m)",
+        "float",
+        None,
+        error="is not in UB|leaves the 256 KiB",
+    ),
+    Case(
         "vector_uint32_t i; asc_duplicate_scalar(i, 16); asc_gather_datablock(d, s, i)",
         "float",
         None,

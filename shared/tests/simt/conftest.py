@@ -31,9 +31,13 @@ class Simt:
             Config(Path(__file__).parent, "TEST", include_dirs=include_dirs()), backend="cpu"
         )
 
-    def compile(self, text: str) -> Callable[..., None]:
-        """`launch(*args, blocks=1, **emulator options)` of the kernel in `text`."""
-        kernel = self.runtime.compile("simt", HEAD + text)
+    def compile(self, text: str, **built_for: Any) -> Callable[..., None]:
+        """`launch(*args, blocks=1, **emulator options)` of the kernel in `text`.
+
+        Checkers look at single threads in kernels that were built while they were on.
+        """
+        with emulator(**built_for):
+            kernel = self.runtime.compile("simt", HEAD + text)
 
         def launch(*args: Any, blocks: int = 1, **options: Any) -> None:
             with emulator(**options):
@@ -58,7 +62,7 @@ class Simt:
             f"__global__ __vector__ void kernel({parameters}) {{\n"
             f"    asc_vf_call<f>(dim3({threads}){words});\n}}\n"
         )
-        self.compile(text)(*args, **options)
+        self.compile(text, **options)(*args, **options)
 
 
 @pytest.fixture(scope="session")

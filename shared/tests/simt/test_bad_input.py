@@ -54,12 +54,24 @@ def test_a_bound_may_be_a_name_and_functions_may_lie_in_a_namespace(simt):
         launch(np.zeros(65, np.int32), 65)
 
 
-def test_a_vector_function_on_the_cube_core(simt):
-    text = """
-    __simt_vf__ inline void f(__gm__ int32_t* p) { p[threadIdx.x] = 1; }
-    __global__ __cube__ void kernel(__gm__ int32_t* p) {
-        asc_vf_call<f>(dim3(32), p);
-    }
+@pytest.mark.parametrize(
+    ("function", "call"),
+    [
+        (
+            "__simt_vf__ inline void f(__gm__ int32_t* p) { p[0] = 1; }",
+            "asc_vf_call<f>(dim3(1), p)",
+        ),
+        ("__simd_vf__ inline void f(__gm__ int32_t* p) { p[0] = 1; }", "asc_vf_call<f>(p)"),
+        ("__simd_vf__ inline void f(__gm__ int32_t* p) { p[0] = 1; }", "f(p)"),
+    ],
+    ids=["SIMT", "SIMD", "direct"],
+)
+def test_a_vector_function_on_the_cube_core(simt, function, call):
+    text = f"""
+    {function}
+    __global__ __cube__ void kernel(__gm__ int32_t* p) {{
+        {call};
+    }}
     """
     out = np.zeros(32, np.int32)
     launch = simt.compile(text)
@@ -117,12 +129,107 @@ def test_a_width_that_no_warp_has(simt, mode, width):
     assert (args[0] == 1).all()
 
 
+_STRAY = {
+    "ended": ("if (threadIdx.x == 9) return; p0[threadIdx.x] = asc_shfl(1, 9);", 32, 0xFFFFFDFF),
+    "branch": ("if (threadIdx.x < 16) { p0[threadIdx.x] = asc_shfl_xor(1, 16); }", 32, 0xFFFF),
+    "short warp": ("p0[threadIdx.x] = asc_shfl_down(1, 4);", 40, 0xF0),
+}
+
+
+@pytest.mark.parametrize(("body", "threads", "lanes"), _STRAY.values(), ids=_STRAY)
+def test_a_shuffle_that_reads_lanes_which_take_no_part(simt, mode, body, threads, lanes):
+    with pytest.warns(match="reads lanes that take no part") as caught:
+        simt.run(body, threads, np.zeros(64, np.int32), mode=mode, checks="synccheck")
+    text = "".join(str(warning.message) for warning in caught)
+    assert f"0x{lanes:08x} read" in text
+    assert "kernel kernel" in text
+    assert "AIV0" in text
+    assert "kernel.asc:" in text
+
+
+def test_a_shuffle_within_the_lanes_that_take_part(simt, mode, recwarn):
+    body = """
+    if (threadIdx.x < 16) { p0[threadIdx.x] = asc_shfl_xor(1, 8) + asc_shfl_down(1, 4, 8); }
+    p0[threadIdx.x] += asc_shfl_up(1, 3);
+    """
+    simt.run(body, 40, np.zeros(64, np.int32), mode=mode, checks="synccheck")
+    assert not recwarn.list
+
+
 @pytest.mark.parametrize("index", ["(int64_t)1 << 40", "-((int64_t)1 << 40)"])
 def test_an_index_far_out_of_range(simt, mode, index):
     body = f"p0[{index}] = 1;"
     with pytest.raises(LaunchError, match="SIGSEGV|outside every tensor") as error:
         simt.run(body, 64, np.zeros(1, np.int32), mode=mode)
     _reported(error)
+
+
+_MISALIGNED = """
+__simt_vf__ __launch_bounds__(64) inline void f({space} uint8_t* bytes) {{
+    {loop}
+    {statement}
+}}
+__global__ __vector__ void kernel(__gm__ uint8_t* p) {{
+    __ubuf__ uint8_t array[1024];
+    asc_vf_call<f>(dim3(64), {argument});
+}}
+"""
+_PLACES = {"UB": ("__ubuf__", "array"), "GM": ("__gm__", "p")}
+
+
+def _misaligned(simt, memory, mode, statement):
+    space, argument = _PLACES[memory]
+    words = {"space": space, "argument": argument, "loop": _BODIES[mode], "statement": statement}
+    text = _MISALIGNED.format(**words)
+    return simt.compile(text.replace("SPACE", space), checks="memcheck")
+
+
+@pytest.mark.parametrize("memory", _PLACES)
+@pytest.mark.parametrize(
+    ("statement", "does", "align"),
+    [
+        ("*(SPACE uint32_t*)(bytes + 8 * threadIdx.x + (threadIdx.x == 5) * 2) = 7;", "writes", 4),
+        (
+            "bytes[0] = *(SPACE uint16_t*)(bytes + 2 * threadIdx.x + (threadIdx.x == 5));",
+            "reads",
+            2,
+        ),
+        ("*(SPACE float2*)(bytes + 8 * threadIdx.x + (threadIdx.x == 5) * 4) = {};", "writes", 8),
+        (
+            "asc_atomic_add((SPACE int32_t*)(bytes + 8 * threadIdx.x + (threadIdx.x == 5)), 1);",
+            "",
+            4,
+        ),
+        ("*(volatile SPACE int*)(bytes + 8 * threadIdx.x + (threadIdx.x == 5)) = 1;", "writes", 4),
+    ],
+    ids=["store", "load", "pair", "atomic", "volatile"],
+)
+def test_an_address_that_is_no_multiple_of_the_width(simt, memory, mode, statement, does, align):
+    launch = _misaligned(simt, memory, mode, statement)
+    message = rf"thread \(5, 0, 0\) .* {does}.* at {memory} address .*multiples of {align}"
+    with pytest.raises(LaunchError, match=message) as error:
+        launch(np.zeros(1024, np.uint8), checks="memcheck")
+    _reported(error)
+
+
+def test_misaligned_accesses_are_made_when_only_reported(simt, mode):
+    statement = "*(SPACE uint32_t*)(bytes + 8 * threadIdx.x + 2) = threadIdx.x;"
+    out = np.zeros(1024, np.uint8)
+    with pytest.raises(LaunchError, match="multiples of 4"):
+        _misaligned(simt, "GM", mode, statement)(out, checks="memcheck", out_of_bounds="report")
+    assert (out[2:514].reshape(64, 8)[:, 0] == np.arange(64)).all()
+
+
+def test_values_moved_by_bytes_may_lie_anywhere(simt, mode):
+    body = """
+    struct __attribute__((packed)) Loose { uint8_t first; uint32_t second; };
+    __gm__ Loose* at = (__gm__ Loose*)p0 + threadIdx.x;
+    at->second = threadIdx.x;
+    p1[threadIdx.x] = at->second;
+    """
+    out = np.zeros(64, np.uint32)
+    simt.run(body, 64, np.zeros(320, np.uint8), out, mode=mode, checks="memcheck")
+    assert (out == np.arange(64)).all()
 
 
 @pytest.mark.parametrize(

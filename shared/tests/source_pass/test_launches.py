@@ -9,7 +9,7 @@ import pytest
 from deep_jit._shared.jit.source_pass import SourcePassError, rewrite
 
 Body = Callable[..., str]
-LAMBDA = "[&](auto... asc_emu_args) { "
+LAMBDA = "[=](auto... asc_emu_args) { "
 CONFIG = "(asc_emu_args...); }, ::asc_emu::program::config("
 
 

@@ -60,3 +60,13 @@ def test_blocks_are_told_apart():
 
 def test_texts_without_simt_stay():
     assert rewrite_work("void f() { a = b + c; }", "kernel.asc") == "void f() { a = b + c; }"
+
+
+def test_kernels_of_threads_count_and_those_of_the_scalar_unit_do_not():
+    """Pointers of a kernel are to global memory, also without a qualifier."""
+    body = "(const float* x, __gm__ float* out) { out[threadIdx.x] = x[threadIdx.x]; }"
+    text = rewrite_work(f"__global__ __launch_bounds__(64) void f{body}", "program.asc")
+    assert "ASC_EMU_SIMT_WORK(2, 0, 1, 8);" in text
+    for qualifiers in ("__vector__", "__aicore__ __launch_bounds__(64)"):
+        scalar = f"__global__ {qualifiers} void f{body}"
+        assert rewrite_work(scalar, "program.asc") == scalar

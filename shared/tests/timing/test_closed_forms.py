@@ -139,22 +139,29 @@ def test_a_vector_function_costs_its_loads_and_stores(
     assert profile.bound[0] == "launch" or profile.bound[0] == "V"
 
 
+# Cycles until a result can be used (asc_emu/vector/classes.inc).
+LOAD, ADD, MUL, EXP, SUM, STORE = 6, 7, 8, 17, 22, 9
+
+
 @pytest.mark.parametrize(
     ("kind", "num", "cycles"),
     [
-        # Dependent sums: 7 cycles each; independent ones: two a cycle; exp: two in 4 cycles.
-        (0, 500, 500 * 7),
-        (1, 500, 500 / 2),
-        (2, 500, 500 * 4 / 2),
+        # Two loads begin together. Dependent sums follow one another, then the last is stored.
+        pytest.param(0, 500, LOAD + 500 * ADD + STORE, id="dependent"),
+        # Two units: the last pair begins 249 cycles behind the first; the store is over by then.
+        pytest.param(1, 500, LOAD + 249 + ADD, id="independent"),
+        # Each keeps its unit for 4 cycles.
+        pytest.param(2, 500, LOAD + 249 * 4 + EXP, id="exp"),
         # Reductions are issued alone; each waits for the one before.
-        (3, 100, 100 * 22),
-        # A fence: load, multiply, store, and the same again behind it.
-        (4, 50, 50 * (6 + 8 + 9)),
+        pytest.param(3, 100, LOAD + 100 * SUM + STORE, id="reductions"),
+        # A fence: load, multiply, store, and the same again behind it. The first load comes a cycle
+        # behind the two in front of the loop.
+        pytest.param(4, 50, 1 + 50 * (LOAD + MUL + STORE) + STORE, id="fences"),
     ],
 )
 def test_arithmetic_is_list_scheduled(vector_arithmetic, constant, begin, kind, num, cycles):
     profile = vector_arithmetic(kind, num)
-    assert profile.cycles == pytest.approx(begin + constant("vf_ends") + cycles, abs=40)
+    assert profile.cycles == pytest.approx(begin + constant("vf_ends") + cycles)
 
 
 def test_simt_functions_cost_instructions_and_accesses(simt_work, constant, begin):

@@ -1,4 +1,4 @@
-"""GEMM calls while compiler, cache or processes misbehave (issue text, "Bad input and faults").
+"""GEMM calls while compiler, cache or processes misbehave.
 
 Each case runs a fresh interpreter with its own cache, sharing only the emulator runtime.
 """

@@ -1,4 +1,4 @@
-"""Cases of the GEMM sweep: many problems on few kernels (issue text, "GEMM sweep").
+"""Cases of the GEMM sweep: many problems on few kernels.
 
 A kernel is compiled per block shape, so cases are drawn in families: inside a family sizes vary,
 but only within bands where the search keeps its choice. Few cores (`num_sms`) make small problems

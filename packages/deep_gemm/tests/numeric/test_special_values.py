@@ -1,4 +1,4 @@
-"""NaN, infinity, subnormals, overflow and cancellation (issue text, "Bad input and faults")."""
+"""NaN, infinity, subnormals, overflow and cancellation."""
 
 from __future__ import annotations
 

@@ -179,7 +179,8 @@ class ProgramBuilder:
 
 def _rewrite(path: Path, include_dirs: Sequence[Path]) -> RewrittenTree:
     try:
-        return rewrite_tree(path, root_name=_ROOT, include_dirs=include_dirs)
+        timed = current_options().timing != "off"
+        return rewrite_tree(path, root_name=_ROOT, include_dirs=include_dirs, timed=timed)
     except OSError as error:
         raise ConfigError(
             f"cannot read the program {path}: {error.strerror}; pass the path of a readable file"

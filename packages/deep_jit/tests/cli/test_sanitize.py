@@ -97,3 +97,38 @@ def test_the_environment_alone_turns_checkers_on(
     done = _run(file, "-D", "BROKEN")
     assert ("racecheck error: race on UB" in done.stderr) == found, done.stderr
     assert (done.returncode != 0) == found
+
+
+SIMT_PROGRAM = """\
+#include "acl/acl.h"
+#include "simt_api/asc_simt.h"
+struct Pad { int32_t by[1000]; };
+__global__ void add(__gm__ int32_t* data, Pad pad) {
+    data[threadIdx.x] += pad.by[threadIdx.x * 10];
+}
+int main() {
+    int32_t here[64] = {};
+    Pad pad = {};
+    void* data = nullptr;
+    aclrtMalloc(&data, sizeof(here), ACL_MEM_MALLOC_HUGE_FIRST);
+    aclrtMemset(data, sizeof(here), 0, sizeof(here));
+#ifdef BROKEN
+    data = here;
+#endif
+    void (*const kernel)(int32_t*, Pad) = add;
+    if (data != nullptr) kernel<<<dim3(1), dim3(64), 0, nullptr>>>(static_cast<int32_t*>(data), pad);
+    return aclrtSynchronizeDevice();
+}
+"""
+
+
+def test_threads_read_their_arguments_but_no_other_memory_of_the_host(tmp_path: Path) -> None:
+    file = tmp_path / "add.asc"
+    file.write_text(SIMT_PROGRAM)
+    done = _run(file, "--sanitize", "all")
+    assert done.returncode == 0, done.stderr
+    assert "checkers: 0 errors, 0 warnings" in done.stderr
+    done = _run(file, "--sanitize", "all", "--json", "-D", "BROKEN")
+    assert done.returncode != 0, done.stderr
+    reports = json.loads(done.stdout)["reports"]
+    assert [(r["checker"], r["places"][0]["line"]) for r in reports] == [("memcheck", 5)]

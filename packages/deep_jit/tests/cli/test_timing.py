@@ -101,3 +101,47 @@ def test_a_kernel_on_files(file: Path, tmp_path: Path) -> None:
     assert (tmp_path / "k.json").is_file()
     assert _cli(tmp_path, "replay", "k.trace").returncode == 0
     np.testing.assert_array_equal(np.load(tmp_path / "out.npy"), np.arange(640, dtype=np.uint8))
+
+
+THREADS = """\
+#include "acl/acl.h"
+#include "c_api/asc_simd.h"
+#include "simt_api/asc_simt.h"
+#include "rounds.h"
+__global__ __launch_bounds__(64) void direct(const int32_t* in, int32_t* out, int32_t rounds) {
+    for (int32_t i = 0; i < rounds; ++i) { out[threadIdx.x] = in[threadIdx.x] + i; }
+}
+__global__ __vector__ void called(__gm__ int32_t* in, __gm__ int32_t* out, int32_t rounds) {
+    asc_vf_call<work>(dim3(64), in, out, rounds);
+}
+int main() {
+    int32_t *in = nullptr, *out = nullptr;
+    aclInit(nullptr);
+    aclrtSetDevice(0);
+    aclrtMalloc((void**)&in, 4096, ACL_MEM_MALLOC_HUGE_FIRST);
+    aclrtMalloc((void**)&out, 4096, ACL_MEM_MALLOC_HUGE_FIRST);
+    for (int32_t rounds : {10, 110}) {
+        direct<<<dim3(1), dim3(64), 0, nullptr>>>(in, out, rounds);
+        called<<<1, nullptr>>>(in, out, rounds);
+    }
+    return aclrtSynchronizeDevice();
+}
+"""
+ROUNDS = """\
+__simt_vf__ __launch_bounds__(64) inline void work(__gm__ int32_t* in, __gm__ int32_t* out,
+                                                   int32_t rounds) {
+    for (int32_t i = 0; i < rounds; ++i) { out[threadIdx.x] = in[threadIdx.x] + i; }
+}
+"""
+
+
+def test_simt_functions_of_a_program_take_time(tmp_path: Path) -> None:
+    (tmp_path / "threads.asc").write_text(THREADS)
+    (tmp_path / "rounds.h").write_text(ROUNDS)
+    done = _cli(tmp_path, "run", "threads.asc", "--timing", "fast", "--json")
+    assert done.returncode == 0, done.stderr
+    profiles = json.loads(done.stdout[done.stdout.index("{") :])["profiles"]
+    assert [profile["kernel"] for profile in profiles] == ["direct", "called"] * 2
+    for name in ("direct", "called"):
+        few, many = (p["cycles"] for p in profiles if p["kernel"] == name)
+        assert many - few >= 100 * 550  # a load from global memory holds its warp for so long

@@ -1,4 +1,4 @@
-"""Kernels that move whole rows by DMA, as bytes: scatter by mapping, and zero rows."""
+"""Kernel that moves whole rows by DMA, as bytes: scatter by a mapping, zeros where nothing goes."""
 
 # mypy: ignore-errors
 # (TileLang gives annotations and names inside a kernel a meaning of their own.)
@@ -13,16 +13,35 @@ STAGES = 4
 
 
 @asc_kernel()
-def scatter_rows(x, token_topk_to_pos, out, cores: int):
-    """out[pos] = x[token] for every position of a token that is not negative; rows are bytes."""
+def scatter_rows(x, token_topk_to_pos, pos_to_expert, out, cores: int):
+    """out[pos] = x[token] for every position of a token that is not negative; rows are bytes.
+
+    Rows of `out` whose expert is negative become zero.
+    """
     tokens, k, positions, size = T.dynamic("tokens, k, positions, size")
     x: T.Tensor((tokens, size), T.int8)
     token_topk_to_pos: T.Tensor((tokens, k), T.int32)
+    pos_to_expert: T.Tensor((positions,), T.int32)
     out: T.Tensor((positions, size), T.int8)
     with T.Kernel(cores) as core:
         row = T.alloc_shared((1, CHUNK), T.int8)
-        T.annotate_buffer_versions({row: STAGES})
+        zeros = T.alloc_shared((1, CHUNK), T.int8)
+        T.annotate_buffer_versions({row: STAGES, zeros: 1})
+        with T.SimdVF():
+            all8 = T.simd.pset(8)
+            for i in T.serial(CHUNK // 256):
+                T.simd.vsts(
+                    zeros[0, i * 256], T.simd.vdup(T.int8(0), "int8", all8), all8, dist="NORM_B8"
+                )
+        T.assume_no_conflict(out)  # a position belongs to one slot, or to none
         parts = T.ceildiv(size, CHUNK)
+        for turn in T.serial(T.ceildiv(positions, cores)):
+            # NOTE: empty rows end each expert's; without the turn they would meet the same cores.
+            position = turn * cores + (core + turn) % cores
+            if position < positions:
+                if pos_to_expert[position] < 0:
+                    for part in T.serial(parts):
+                        T.copy(zeros, out[position, part * CHUNK])
         for turn in T.Pipelined(T.ceildiv(tokens * parts - core, cores), num_stages=STAGES):
             item = turn * cores + core
             token = item // parts
@@ -32,23 +51,3 @@ def scatter_rows(x, token_topk_to_pos, out, cores: int):
                 position = token_topk_to_pos[token, slot]
                 if position >= 0:
                     T.copy(row, out[position, column])
-
-
-@asc_kernel()
-def zero_rows(pos_to_expert, out, cores: int):
-    """Writes zeros to the rows of `out` (bytes) whose expert is negative."""
-    positions, size = T.dynamic("positions, size")
-    pos_to_expert: T.Tensor((positions,), T.int32)
-    out: T.Tensor((positions, size), T.int8)
-    with T.Kernel(cores) as core:
-        row = T.alloc_shared((1, CHUNK), T.int8)
-        with T.SimdVF():
-            all8 = T.simd.pset(8)
-            for i in range(CHUNK // 256):
-                zero = T.simd.vdup(T.int8(0), "int8", all8)
-                T.simd.vsts(row[0, i * 256], zero, all8, dist="NORM_B8")
-        for turn in T.serial(T.ceildiv(positions - core, cores)):
-            position = turn * cores + core
-            if pos_to_expert[position] < 0:
-                for part in T.serial(T.ceildiv(size, CHUNK)):
-                    T.copy(row, out[position, part * CHUNK])

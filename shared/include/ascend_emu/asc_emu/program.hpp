@@ -113,7 +113,8 @@ inline std::vector<asc_emu_gm_range> device_ranges() {
     return ranges;
 }
 
-inline void run(const asc_emu_kernel& kernel, const void* payload, const Config& config) {
+inline void run(const asc_emu_kernel& kernel, const void* payload, uint64_t payload_bytes,
+                const Config& config) {
     if (config.num_blocks < 1 || config.num_blocks > 65535) {
         return record_failure(kernel.name, kLaunchArgument,
                               "numBlocks = " + std::to_string(config.num_blocks) +
@@ -133,7 +134,7 @@ inline void run(const asc_emu_kernel& kernel, const void* payload, const Config&
     desc.dynamic_ub_bytes = static_cast<uint32_t>(config.ub_bytes);
     desc.kernel = &kernel;
     desc.payload = payload;
-    desc.payload_bytes = sizeof(void*);
+    desc.payload_bytes = payload_bytes;
     desc.gm_ranges = ranges.data();
     desc.num_gm_ranges = static_cast<uint32_t>(ranges.size());
     if (asc_emu_launch(&desc) != 0) {
@@ -145,37 +146,35 @@ inline void run(const asc_emu_kernel& kernel, const void* payload, const Config&
 template <class Body, class... Args>
 void launch(const char* name, int num_aic, int num_aiv, Body body, const Config& config,
             Args... args) {
-    const auto call = [&] { body(args...); };
-    using Call = std::remove_reference_t<decltype(call)>;
-    // The payload is the address of the call; each thread of a SIMT kernel makes it.
+    const auto call = [=] { body(args...); };
+    using Call = std::remove_const_t<decltype(call)>;
+    // The payload: everything that a core reads of the host. Each thread of a SIMT kernel calls.
     struct Start {
-        Call* call;
+        Call call;
         dim3 grid, threads;
     };
     void (*const thunk)(const void*) = [](const void* payload) {
-        const Start* start;
-        std::memcpy(&start, payload, sizeof(start));
-        if (start->threads.x == 0) return (*start->call)();
+        const auto* const start = static_cast<const Start*>(payload);
+        if (start->threads.x == 0) return start->call();
         SimtFunction function{};
         function.threads = start->threads;
         function.grid = start->grid;
-        std::memcpy(function.inline_arguments, &start->call, sizeof(start->call));
+        std::memcpy(function.inline_arguments, &start, sizeof(start));
         function.run = [](const void* arguments) {
-            Call* stored;
+            const Start* stored;
             std::memcpy(&stored, arguments, sizeof(stored));
-            (*stored)();
+            stored->call();
         };
         issue(function);
     };
-    const Start start{&call, config.grid, config.threads};
+    const Start start{call, config.grid, config.threads};
     asc_emu_kernel kernel{};
     kernel.name = name;
     kernel.function = reinterpret_cast<const void*>(thunk);
     kernel.thunk = thunk;
     kernel.num_aic = static_cast<uint8_t>(num_aic);
     kernel.num_aiv = static_cast<uint8_t>(num_aiv);
-    const void* payload = &start;
-    run(kernel, &payload, config);
+    run(kernel, &start, sizeof(start), config);
 }
 
 }  // namespace asc_emu::program

@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from ..scan import Source, skip_blanks
 from .statements import Unsupported
 
-__all__ = ["Collective", "check_calls", "find_collectives", "is_barrier"]
+__all__ = ["WARP_OPERATION", "Collective", "check_calls", "find_collectives", "is_barrier"]
 
 _BARRIER = re.compile(r"asc_syncthreads\s*\(\s*\)\s*;")
 _REDUCERS = {"SumOp": "Add", "MaxOp": "Max", "MinOp": "Min"}
 _ALL_REDUCE = re.compile(
     r"tl\s*::\s*AscendAllReduce\s*<(?P<arguments>[^<>;]*)>\s*::\s*run\s*(?=\()"
 )
-_WARP = re.compile(
+WARP_OPERATION = re.compile(
     r"(?<![\w:])(?P<name>asc_shfl(?:_up|_down|_xor)?|asc_reduce_(?:add|max|min)|asc_ballot|asc_any|"
     r"asc_all|asc_activemask)\s*(?=\()"
 )
@@ -85,7 +85,7 @@ def find_collectives(source: Source, start: int, end: int) -> list[Collective]:
     """
     code = source.code
     found = [_all_reduce(source, match) for match in _ALL_REDUCE.finditer(code, start, end)]
-    found += [_warp_call(source, match) for match in _WARP.finditer(code, start, end)]
+    found += [_warp_call(source, match) for match in WARP_OPERATION.finditer(code, start, end)]
     found.sort(key=lambda call: call.start)
     for one, other in itertools.pairwise(found):
         if other.start < one.end:

@@ -16,9 +16,11 @@ from ..scan import Edits, Source, skip_blanks
 __all__ = ["Work", "count_work", "rewrite_work"]
 
 _MARKS = ("__simt_vf__", "__simt_callee__")
-_GM_PARAMETER = re.compile(
-    r"__gm__\s+(?:const\s+)?([A-Za-z_]\w*)(?:\s+const)?\s*\*\s*(?:__restrict__\s*)?(\w+)"
-)
+# Kernels of the scalar unit, which starts SIMT functions by itself; others may be such functions.
+_SCALAR = re.compile(r"\b__(?:vector|cube|mix|aicore)__")
+_POINTER = r"(?:const\s+)?([A-Za-z_]\w*)(?:\s+const)?\s*\*\s*(?:__restrict__\s*)?(\w+)"
+_GM_PARAMETER = re.compile(rf"__gm__\s+{_POINTER}")
+_KERNEL_PARAMETER = re.compile(_POINTER)
 _ARRAY = re.compile(r"\b[A-Za-z_]\w*\s+([A-Za-z_]\w*)\s*\[\s*\w+\s*\]\s*;")
 _SUBSCRIPT = re.compile(r"([A-Za-z_]\w*)\s*\[")
 _CALL = re.compile(r"([A-Za-z_][\w:]*)\s*(?:<[\w:, ]*>)?\s*\(")
@@ -62,22 +64,28 @@ class Work:
 
 def rewrite_work(text: str, path: str) -> str:
     """Returns the text with the calls; lines keep their numbers."""
-    if not any(mark in text for mark in _MARKS):
+    if not any(mark in text for mark in (*_MARKS, "__global__")):
         return text
     source = Source(text, path)
     edits = Edits()
     for mark in _MARKS:
         for head in function_heads(source, mark):
-            opening = skip_blanks(source.code, head.end + 1)
-            if source.code[opening : opening + 1] == "{":
-                _count_function(source, head.end, opening, edits)
+            _count_function(source, head.end, _GM_PARAMETER, edits)
+    for head in function_heads(source, "__global__"):
+        if not _SCALAR.search(head.qualifiers):
+            _count_function(source, head.end, _KERNEL_PARAMETER, edits)
     return edits.apply(text)
 
 
-def _count_function(source: Source, end_of_head: int, opening: int, edits: Edits) -> None:
+def _count_function(
+    source: Source, end_of_head: int, gm_parameter: re.Pattern[str], edits: Edits
+) -> None:
     code = source.code
+    opening = skip_blanks(code, end_of_head + 1)
+    if code[opening : opening + 1] != "{":
+        return
     head = code[code.rfind("(", 0, end_of_head) : end_of_head]
-    pointers = {name: _size(kind) for kind, name in _GM_PARAMETER.findall(head)}
+    pointers = {name: _size(kind) for kind, name in gm_parameter.findall(head)}
     closing = source.closing(opening)
     registers = frozenset(_ARRAY.findall(code, opening, closing))
     blocks = [at for at in range(opening, closing) if code[at] == "{" and _is_block(code, at)]

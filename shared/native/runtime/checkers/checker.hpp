@@ -35,8 +35,10 @@ public:
     void on_scalar_access(const Core&, ScalarAccess, uint64_t address, uint32_t bytes, const void* site) override;
     void on_thread_access(const Core&, uint32_t offset, uint32_t bytes, const ThreadAccess& access) override;
     void on_thread_memory(const Core&, uint64_t address, uint64_t bytes, const ThreadAccess& access) override;
+    void on_misaligned(const Core&, uint64_t address, uint64_t bytes, const ThreadAccess& access) override;
     void on_divergent_barrier(const Core&, const void* first, const void* second, uint32_t waiting,
                               uint32_t total) override;
+    void on_stray_shuffle(const Core&, const void* site, uint32_t lanes, uint32_t active) override;
     void on_wrong_core(const Core&, const OpInfo&, const void* site) override;
     void on_block_end(Block& block) override;
     void on_deadlock(const std::vector<Block*>& blocks) override;

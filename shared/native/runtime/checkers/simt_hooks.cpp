@@ -1,6 +1,8 @@
 // Loads and stores of SIMT functions (emulator.md section 4). While checkers are on, kernels with such functions are
 // compiled with -fsanitize=thread and linked to this file instead of libtsan. Accesses to UB and GM go to the checkers
 // as accesses of PIPE_V, and as those of single threads.
+#include <algorithm>
+
 #include "asc_emu/core_api.h"
 #include "checkers/thread_race.hpp"
 #include "launch.hpp"
@@ -16,10 +18,17 @@ namespace {
 // How an access is made. Atomics tell of themselves where they touch GM (kernel_hooks.cpp).
 enum class How { plain, polling, atomic };
 
-void note_elsewhere(Core& core, uint64_t address, uint64_t bytes, const ThreadAccess& access) {
+// Loads and stores of threads are 1 to 8 bytes wide; longer types take several. A type that may lie anywhere
+// (packed, copied by bytes) takes bytes.
+constexpr uint64_t kWidestAccess = 8;
+constexpr uint64_t kAnyPlace = 1;
+
+// Findings that end the launch end it here: threads do not unwind.
+template <class Tell>
+void tell(Core& core, Tell tell_observer) {
     bool failed = false;
     try {
-        g_observer->on_thread_memory(core, address, bytes, access);
+        tell_observer();
     } catch (const KernelError& error) {
         core.block->launch->abort_with(error.report);
         failed = true;
@@ -27,7 +36,8 @@ void note_elsewhere(Core& core, uint64_t address, uint64_t bytes, const ThreadAc
     if (failed) abandon_core();
 }
 
-void note(const volatile void* pointer, uint64_t bytes, bool write, const void* site, How how = How::plain) {
+void note(const volatile void* pointer, uint64_t bytes, bool write, const void* site, How how = How::plain,
+          uint64_t align = kWidestAccess) {
     if (!asc_emu_observing || !g_observer || bytes == 0) return;
     const SimtBlock* const block = running_simt();
     if (!block) return;
@@ -36,8 +46,9 @@ void note(const volatile void* pointer, uint64_t bytes, bool write, const void* 
     const uint64_t offset = address - reinterpret_cast<uintptr_t>(core.at(Space::ub, 0));
     const uint64_t size = kSpaceBytes[static_cast<size_t>(Space::ub)];
     const ThreadAccess access{block->warp(), block->epoch(), write, how != How::plain, site};
+    if (address % std::min(bytes, align)) tell(core, [&] { g_observer->on_misaligned(core, address, bytes, access); });
     if (offset >= size || offset + bytes > size) {
-        if (how != How::atomic) note_elsewhere(core, address, bytes, access);
+        if (how != How::atomic) tell(core, [&] { g_observer->on_thread_memory(core, address, bytes, access); });
         return;
     }
     const auto at = static_cast<uint32_t>(offset), length = static_cast<uint32_t>(bytes);
@@ -54,27 +65,29 @@ ASC_EMU_HOOK void __tsan_func_exit() {}
 ASC_EMU_HOOK void __tsan_vptr_update(void**, void*) {}
 ASC_EMU_HOOK void __tsan_vptr_read(void**) {}
 
-#define ASC_EMU_ACCESS(name, bytes, write, how) \
-    ASC_EMU_HOOK void name(void* a) { asc_emu::note(a, bytes, write, __builtin_return_address(0), asc_emu::How::how); }
-#define ASC_EMU_ACCESSES(bytes)                                          \
-    ASC_EMU_ACCESS(__tsan_read##bytes, bytes, false, plain)              \
-    ASC_EMU_ACCESS(__tsan_write##bytes, bytes, true, plain)              \
-    ASC_EMU_ACCESS(__tsan_unaligned_read##bytes, bytes, false, plain)    \
-    ASC_EMU_ACCESS(__tsan_unaligned_write##bytes, bytes, true, plain)    \
-    ASC_EMU_ACCESS(__tsan_volatile_read##bytes, bytes, false, polling)   \
-    ASC_EMU_ACCESS(__tsan_volatile_write##bytes, bytes, true, polling)   \
-    ASC_EMU_ACCESS(__tsan_read_write##bytes, bytes, true, plain)         \
-    ASC_EMU_ACCESS(__tsan_unaligned_read_write##bytes, bytes, true, plain)
+#define ASC_EMU_ACCESS(name, bytes, write, how, align)                                                          \
+    ASC_EMU_HOOK void name(void* a) {                                                                           \
+        asc_emu::note(a, bytes, write, __builtin_return_address(0), asc_emu::How::how, asc_emu::align);         \
+    }
+#define ASC_EMU_ACCESSES(bytes)                                                     \
+    ASC_EMU_ACCESS(__tsan_read##bytes, bytes, false, plain, kWidestAccess)          \
+    ASC_EMU_ACCESS(__tsan_write##bytes, bytes, true, plain, kWidestAccess)          \
+    ASC_EMU_ACCESS(__tsan_unaligned_read##bytes, bytes, false, plain, kAnyPlace)    \
+    ASC_EMU_ACCESS(__tsan_unaligned_write##bytes, bytes, true, plain, kAnyPlace)    \
+    ASC_EMU_ACCESS(__tsan_volatile_read##bytes, bytes, false, polling, kWidestAccess) \
+    ASC_EMU_ACCESS(__tsan_volatile_write##bytes, bytes, true, polling, kWidestAccess) \
+    ASC_EMU_ACCESS(__tsan_read_write##bytes, bytes, true, plain, kWidestAccess)     \
+    ASC_EMU_ACCESS(__tsan_unaligned_read_write##bytes, bytes, true, plain, kAnyPlace)
 ASC_EMU_ACCESSES(1)
 ASC_EMU_ACCESSES(2)
 ASC_EMU_ACCESSES(4)
 ASC_EMU_ACCESSES(8)
 ASC_EMU_ACCESSES(16)
 ASC_EMU_HOOK void __tsan_read_range(void* a, unsigned long bytes) {
-    asc_emu::note(a, bytes, false, __builtin_return_address(0));
+    asc_emu::note(a, bytes, false, __builtin_return_address(0), asc_emu::How::plain, asc_emu::kAnyPlace);
 }
 ASC_EMU_HOOK void __tsan_write_range(void* a, unsigned long bytes) {
-    asc_emu::note(a, bytes, true, __builtin_return_address(0));
+    asc_emu::note(a, bytes, true, __builtin_return_address(0), asc_emu::How::plain, asc_emu::kAnyPlace);
 }
 
 // Atomics: told as what they touch, then carried out in the strictest order.

@@ -1,5 +1,9 @@
 // Findings about the threads of SIMT functions: bounds, races in UB and GM, and barriers that not all of them reach.
 #include "checkers/checker.hpp"
+
+#include <algorithm>
+#include <cstdio>
+
 #include "checkers/thread_race.hpp"
 #include "launch.hpp"
 #include "simt/block.hpp"
@@ -11,6 +15,10 @@ constexpr uint16_t kThreadSubject = 210;   // of findings about GM
 
 Place thread_place(const Core& core, const char* role, const char* what, const void* site) {
     return {role, core.block->index, core.slot, Pipe::V, what, site};
+}
+
+std::string thread_name(uint3 index) {
+    return "thread (" + std::to_string(index.x) + ", " + std::to_string(index.y) + ", " + std::to_string(index.z) + ")";
 }
 
 void report_unwritten(Reporter& reporter, const Core& core, uint32_t offset, uint32_t bytes, const void* site) {
@@ -59,7 +67,7 @@ void Checker::report_thread_race(const Core& core, const char* memory, uint64_t 
 
 void Checker::report_ub_bounds(const Core& core, int64_t offset, uint64_t bytes, const ThreadAccess& access) {
     const char* const does = access.write ? "writes" : "reads";
-    const std::string message = std::string("a thread of a SIMT function ") + does + " UB bytes [" +
+    const std::string message = thread_name(running_simt()->index()) + " of a SIMT function " + does + " UB bytes [" +
                                 std::to_string(offset) + ", " +
                                 std::to_string(offset + static_cast<int64_t>(bytes)) + "), but UB has " +
                                 std::to_string(kSpaceBytes[static_cast<size_t>(Space::ub)]) + " bytes";
@@ -75,6 +83,32 @@ void Checker::report_ub_bounds(const Core& core, int64_t offset, uint64_t bytes,
         return f;
     });
     throw KernelError{make_report("bounds", message, &core, "SIMT thread", access.site)};
+}
+
+void Checker::on_misaligned(const Core& core, uint64_t address, uint64_t bytes, const ThreadAccess& access) {
+    const uint64_t offset = address - reinterpret_cast<uintptr_t>(core.at(Space::ub, 0));
+    const bool in_ub = offset < kSpaceBytes[static_cast<size_t>(Space::ub)];
+    if (!has(kMemcheck) || (!in_ub && running_simt()->owns(address))) return;
+    const uint64_t align = std::min<uint64_t>(bytes, 8), rest = address % align;
+    const char* const memory = in_ub ? "UB" : "GM";
+    const char* const does = access.write ? "writes" : "reads";
+    const std::string message = thread_name(running_simt()->index()) + " of a SIMT function " + does + " " +
+                                std::to_string(bytes) + " bytes at " + memory + " address " +
+                                std::to_string(in_ub ? offset : address) + ", allowed are multiples of " +
+                                std::to_string(align) + " (it is " + std::to_string(rest) + " above one)";
+    launch_.reporter.add("memcheck", 6410u + access.write + (in_ub ? 0 : 2), access.site, nullptr, [&] {
+        Finding f;
+        f.checker = "memcheck";
+        f.memory = memory;
+        f.address = in_ub ? offset : address;
+        f.bytes = bytes;
+        f.message = message;
+        f.fix = "align the address, or move the value by bytes";
+        f.places.push_back(thread_place(core, does, "SIMT thread", access.site));
+        return f;
+    });
+    if (!launch_.options.report_bounds)
+        throw KernelError{make_report("alignment", message, &core, "SIMT thread", access.site)};
 }
 
 void Checker::on_thread_memory(const Core& core, uint64_t address, uint64_t bytes, const ThreadAccess& access) {
@@ -121,6 +155,22 @@ void Checker::on_divergent_barrier(const Core& core, const void* first, const vo
             f.message = "divergent barrier: " + std::to_string(waiting) + " of " + std::to_string(total) +
                         " threads of a SIMT function wait at it, the others have ended";
         }
+        return f;
+    });
+}
+
+void Checker::on_stray_shuffle(const Core& core, const void* site, uint32_t lanes, uint32_t active) {
+    if (!has(kSynccheck)) return;
+    launch_.reporter.add("synccheck", 6210, site, nullptr, [&] {
+        char masks[64];
+        std::snprintf(masks, sizeof(masks), "0x%08x read, 0x%08x take part", lanes, active);
+        Finding f;
+        f.checker = "synccheck";
+        f.severity = Severity::warning;
+        f.message = "a shuffle reads lanes that take no part in it; their values are undefined (lanes: " +
+                    std::string(masks) + ")";
+        f.fix = "let all lanes it reads come to the shuffle, or give it a smaller width or distance";
+        f.places.push_back(thread_place(core, "reads", "warp shuffle", site));
         return f;
     });
 }

@@ -3,8 +3,11 @@
 #include <dlfcn.h>
 #include <malloc.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdlib>
+#include <span>
+#include <utility>
 
 #include "launch.hpp"
 #include "observer.hpp"
@@ -19,15 +22,18 @@ thread_local std::vector<Fiber*>* tl_fibers = nullptr;
 
 // A polling thread goes on this often before another one runs.
 constexpr uint8_t kHintsPerTurn = 16;
-// Rounds without progress until a warp operation goes on without the lanes that still poll.
+// Rounds without progress until a warp operation goes on without the lanes that still poll; and how often that is
+// done until meetings do. Lanes that poll where the others wait for them are ahead of them on the device too.
 constexpr uint32_t kPatience = 256;
-
-constexpr size_t kLaunchFrameBytes = 64 * 1024;
+constexpr uint32_t kPatienceOfMeetings = 64;
 
 uint64_t next_epoch() {
     static std::atomic<uint64_t> count{0};
     return ++count;
 }
+
+// A warp operation that gives nobody anything.
+void meet_lanes(asc_emu_warp*) {}
 
 Fiber* take_fiber() {
     if (!tl_fibers) tl_fibers = new std::vector<Fiber*>;
@@ -43,7 +49,7 @@ SimtBlock* running_simt() { return tl_block; }
 
 bool simt_poll() {
     if (!tl_block) return false;
-    tl_block->poll();
+    tl_block->poll(false);
     return true;
 }
 
@@ -115,15 +121,38 @@ void SimtBlock::run_all() {
             continue;
         }
         ++idle_rounds_;
-        if (idle_rounds_ % kPatience == 0) {
-            bool went_on = false;
-            for (uint32_t first = 0; first < n; first += kWarpLanes) went_on |= carry_out(first, true);
-            if (went_on) continue;
-        }
+        if (idle_rounds_ % kPatience == 0 && hurry()) continue;
         if (core_.block->launch->aborted()) abandon_core();
         core_.simt_polling = true;
         suspend();
     }
+}
+
+// Nothing has gone on for long: lets lanes go on that wait for others.
+bool SimtBlock::hurry() {
+    const uint32_t n = static_cast<uint32_t>(threads_.size());
+    bool went_on = false;
+    for (uint32_t first = 0; first < n; first += kWarpLanes) went_on |= give_up_waits(first);
+    if (went_on) return true;
+    const bool all = idle_rounds_ % (kPatience * kPatienceOfMeetings) == 0;
+    for (uint32_t first = 0; first < n; first += kWarpLanes)
+        went_on |= carry_out(first, all ? Haste::meetings : Haste::operations);
+    return went_on;
+}
+
+// A warp whose lanes wait for one that polls plain memory: that one goes on as if the loop were not there. The
+// device's compiler may leave it out, since it takes such a loop to end without anybody's doing.
+bool SimtBlock::give_up_waits(uint32_t first) {
+    const uint32_t end = std::min<uint32_t>(first + kWarpLanes, static_cast<uint32_t>(threads_.size()));
+    const auto lanes = std::span(threads_).subspan(first, end - first);
+    const auto waits = [](const SimtThread& t) { return t.state == ThreadState::at_warp_operation; };
+    if (std::ranges::none_of(lanes, waits)) return false;
+    bool any = false;
+    for (SimtThread& t : lanes) {
+        if (t.state != ThreadState::polling || !t.plain) continue;
+        any = t.in_vain = true;
+    }
+    return any;
 }
 
 // Runs the lanes of a warp until each of them waits for something outside the warp.
@@ -146,7 +175,7 @@ void SimtBlock::run_warp(uint32_t first) {
                 progress_ = true;
                 enter(i);
             }
-    } while (carry_out(first, false));
+    } while (carry_out(first, Haste::none));
 }
 
 void SimtBlock::start_threads(uint32_t end) {
@@ -249,21 +278,22 @@ void SimtBlock::tell_divergence() const {
                                          static_cast<uint32_t>(threads_.size()));
 }
 
-// Carries out the warp operation that lanes wait for, once no lane can join any more; `partial`: without those
-// that poll. Lanes at another site follow later: the site of the lowest lane goes first.
-bool SimtBlock::carry_out(uint32_t first, bool partial) {
+// Carries out the warp operation that lanes wait for, once no lane can join any more, or in haste. Lanes at another
+// site follow later: the site of the lowest lane goes first.
+bool SimtBlock::carry_out(uint32_t first, Haste haste) {
     const uint32_t end = std::min<uint32_t>(first + kWarpLanes, static_cast<uint32_t>(threads_.size()));
     const SimtThread* leader = nullptr;
     for (uint32_t i = first; i < end; ++i) {
         const SimtThread& t = threads_[i];
-        if (t.state == ThreadState::polling && !partial) return false;
-        if (t.state == ThreadState::at_warp_operation && !leader) leader = &t;
+        if (t.state == ThreadState::polling && haste == Haste::none) return false;
+        if (t.state != ThreadState::at_warp_operation || leader) continue;
+        if (t.combine != &meet_lanes || haste != Haste::operations) leader = &t;
     }
     if (!leader) return false;
     const void* const site = leader->site;
     void (*const combine)(asc_emu_warp*) = leader->combine;
     asc_emu_warp warp;
-    warp.active = 0;
+    warp.active = warp.stray = 0;
     for (uint32_t i = first; i < end; ++i) {
         const SimtThread& t = threads_[i];
         const bool joins = t.state == ThreadState::at_warp_operation && t.site == site && t.combine == combine;
@@ -273,6 +303,7 @@ bool SimtBlock::carry_out(uint32_t first, bool partial) {
     }
     for (uint32_t i = end; i < first + kWarpLanes; ++i) warp.value[i - first] = 0;
     combine(&warp);
+    if (g_observer && warp.stray) g_observer->on_stray_shuffle(core_, leader->caller, warp.stray, warp.active);
     for (uint32_t i = first; i < end; ++i) {
         if (!(warp.active >> (i - first) & 1)) continue;
         threads_[i].value = warp.result[i - first];
@@ -302,9 +333,9 @@ bool SimtBlock::owns(uint64_t address) {
     // Warp operations keep what lanes bring on the function's own fiber.
     if (inside(fiber_->stack, kStackBytes)) return true;
     if (core_.fiber && inside(core_.fiber->stack, kStackBytes)) return true;
-    // A program that calls a SIMT kernel keeps the arguments in the frames that launch it, around the descriptor.
-    const auto* const frame = reinterpret_cast<const char*>(&core_.block->launch->desc);
-    if (inside(frame - kLaunchFrameBytes, 2 * kLaunchFrameBytes)) return true;
+    // Threads of a SIMT kernel take their arguments from the payload (program.hpp).
+    const asc_emu_launch_desc& desc = core_.block->launch->desc;
+    if (inside(desc.payload, desc.payload_bytes)) return true;
     // NOTE: asking the loader takes a microsecond.
     const uint64_t page = address / 4096;
     uint64_t& known = no_object_[page % no_object_.size()];
@@ -316,9 +347,10 @@ bool SimtBlock::owns(uint64_t address) {
 }
 
 uint64_t SimtBlock::exchange(const void* site, uint64_t value, int32_t parameter,
-                             void (*combine)(asc_emu_warp*)) {
+                             void (*combine)(asc_emu_warp*), const void* caller) {
     SimtThread& thread = threads_[current_];
     thread.site = site;
+    thread.caller = caller;
     thread.value = value;
     thread.parameter = parameter;
     thread.combine = combine;
@@ -333,16 +365,21 @@ void SimtBlock::barrier(const void* site, const void* caller) {
     leave(ThreadState::at_barrier);
 }
 
-void SimtBlock::poll() {
+bool SimtBlock::poll(bool plain) {
     if (core_.block->launch->aborted()) abandon_core();
     if (threads_.empty()) {            // a lane loop: its threads run in turn, only other cores can help
         core_.simt_polling = true;
         suspend();
-        return;
+        return false;
     }
-    if (++threads_[current_].hints < kHintsPerTurn) return;
+    SimtThread& thread = threads_[current_];
+    if (++thread.hints < kHintsPerTurn) return false;
+    thread.plain = plain;
     leave(ThreadState::polling);
+    return std::exchange(thread.in_vain, false);
 }
+
+void SimtBlock::meet(const void* site) { exchange(site, 0, 0, &meet_lanes, nullptr); }
 
 }  // namespace asc_emu
 
@@ -364,7 +401,7 @@ asc_emu::SimtBlock& running_or_fail(const char* what) {
 ASC_EMU_API uint64_t asc_emu_simt_exchange(const void* site, uint64_t value, int32_t parameter,
                                            void (*combine)(asc_emu_warp*)) {
     return running_or_fail("a warp function was called outside a SIMT function; start it by asc_vf_call<f>(dim3, ...)")
-        .exchange(site, value, parameter, combine);
+        .exchange(site, value, parameter, combine, __builtin_return_address(0));
 }
 ASC_EMU_API void asc_emu_simt_barrier(const void* site) {
     running_or_fail("asc_syncthreads() was called outside a SIMT function; start it by asc_vf_call<f>(dim3, ...)")
@@ -378,5 +415,10 @@ ASC_EMU_API uint32_t asc_emu_simt_live_lanes(void) {
 }
 ASC_EMU_API void asc_emu_simt_meet(const void* site) {
     asc_emu::SimtBlock* const block = asc_emu::running_simt();
-    if (block && !block->is_lane_loop()) block->exchange(site, 0, 0, [](asc_emu_warp*) {});
+    if (block && !block->is_lane_loop()) block->meet(site);
+}
+ASC_EMU_API int asc_emu_simt_plain_wait(void) {
+    asm volatile("" ::: "memory");
+    asc_emu::SimtBlock* const block = asc_emu::running_simt();
+    return block && block->poll(true);
 }

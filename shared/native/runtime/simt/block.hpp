@@ -24,9 +24,14 @@ constexpr uint32_t kMaxSimtUbBytes = (256 - 8 - 32) * 1024;
 
 enum class ThreadState : uint8_t { waiting_to_start, ready, at_warp_operation, at_barrier, polling, done };
 
+// What goes on without lanes of the warp that poll: nothing, warp operations, or also meetings.
+enum class Haste : uint8_t { none, operations, meetings };
+
 struct SimtThread {
     ThreadState state = ThreadState::waiting_to_start;
     uint8_t hints = 0;              // spin hints since it last waited
+    bool plain = false;             // polls memory that is not volatile
+    bool in_vain = false;           // and has done so for too long
     int32_t parameter = 0;
     uint64_t value = 0;             // brought to a warp operation, then its result
     const void* site = nullptr;
@@ -48,14 +53,19 @@ public:
     bool is_lane_loop() const { return function_.lanes != nullptr; }
 
     // For the running thread.
-    uint64_t exchange(const void* site, uint64_t value, int32_t parameter, void (*combine)(asc_emu_warp*));
+    uint64_t exchange(const void* site, uint64_t value, int32_t parameter, void (*combine)(asc_emu_warp*),
+                      const void* caller);
     void barrier(const void* site, const void* caller);
-    void poll();
+    // Whether the thread shall leave the loop, which can only be in one that reads plain memory.
+    bool poll(bool plain);
+    // Waits for the lanes of the warp that come to the same place.
+    void meet(const void* site);
+    uint3 index() const { return threads_[current_].index; }
     uint32_t warp() const { return current_ / kWarpLanes; }
     // Counts functions and barriers of the process.
     uint64_t epoch() const { return epoch_; }
-    // Whether an address is one of the running thread's coordinates, or lies on its stack, among the function's
-    // arguments, on the scalar unit's or the launching stack, or in a loaded object: memory that is no tensor.
+    // Whether an address is one of the running thread's coordinates, or lies on its stack, among the function's or
+    // the kernel's arguments, on the scalar unit's stack, or in a loaded object: memory that is no tensor.
     bool owns(uint64_t address);
     uint32_t lane() const { return current_ % kWarpLanes; }
     uint32_t live_lanes() const;
@@ -71,7 +81,9 @@ private:
     void finish(uint32_t index);
     bool release_barrier();
     void tell_divergence() const;
-    bool carry_out(uint32_t first, bool partial);
+    bool carry_out(uint32_t first, Haste haste);
+    bool hurry();
+    bool give_up_waits(uint32_t first);
 
     Core& core_;
     const SimtFunction function_;

@@ -12,6 +12,25 @@ NONE = 1 << 30  # index of "nothing left"
 
 
 @T.macro
+def token_of_warp(first, tokens, mask, masked, active):
+    """Row of the tile, lane, token and whether there is such a token, of a thread of a gate.
+
+    active[0] becomes 1 if the token takes part: it is there, and `mask` (if it has `masked` > 0
+    rows) says so.
+    """
+    thread = T.get_thread_binding()
+    row, lane = thread // LANES, thread % LANES
+    # NOTE: variables keep these terms out of expressions, lowering is quicker then.
+    token, inside = T.alloc_var(T.int32), T.alloc_var(T.int32)
+    token = T.min(first + row, tokens - 1)
+    inside = T.if_then_else(first + row < tokens, 1, 0)
+    active[0] = inside
+    if masked > 0:
+        active[0] = active[0] * T.cast(mask[token], T.int32)
+    return row, lane, token, inside
+
+
+@T.macro
 def next_best(tile, row, count, lane, value, index):
     """The whole warp steps from entry (value[0], index[0]) of a row to the next smaller one.
 

@@ -128,10 +128,7 @@ def _expand(
 ) -> None:
     if not out.numel():
         return
-    from tile_kernels._rows_asc import scatter_rows, zero_rows
+    from tile_kernels._rows_asc import scatter_rows
 
     rows, target = x.view(torch.int8), out.view(torch.int8)
-    cores = get_num_vec_cores()
-    zero_rows(pos_to_expert, target, cores=cores)
-    if token_topk_to_pos.numel():
-        scatter_rows(rows, token_topk_to_pos, target, cores=cores)
+    scatter_rows(rows, token_topk_to_pos, pos_to_expert, target, cores=get_num_vec_cores())

@@ -1,6 +1,8 @@
 """Kernel of `moe_topk_gate_forward` and `top2_sum_gate`: one warp a token.
 
-Optional tensors are given with zero rows when they are absent.
+Optional tensors are given with zero rows when they are absent. What few calls need (images, limits
+by groups, random tokens, copies of experts) is left out of kernels for calls without it, and each
+scoring function has its kernel: lowering the whole takes seconds.
 """
 
 # mypy: ignore-errors
@@ -12,7 +14,12 @@ import tilelang.ascend.language as T
 from tile_kernels._asc import LANES, require
 from tile_kernels._bridge import asc_kernel
 from tile_kernels.moe._scoring_asc import SOFTMAX, score_lane
-from tile_kernels.moe._select_asc import group_scores, next_best, next_best_lane
+from tile_kernels.moe._select_asc import (
+    group_scores,
+    next_best,
+    next_best_lane,
+    token_of_warp,
+)
 from tile_kernels.moe.mask_indices_by_tp_asc import local_index
 
 ROWS = 4
@@ -36,9 +43,8 @@ def random_bits(seed, token, entry, result):
 
 
 @T.macro
-def physical_expert(expert, token, ep_rank, maps, to_physical_map, logical_count, result):
-    """result[0] = the copy of an expert that serves a token; the expert itself without a map."""
-    result[0] = T.cast(expert, T.int64)
+def copy_of_expert(expert, token, ep_rank, maps, to_physical_map, logical_count, result):
+    """result[0] = the copy of an expert that serves a token; unchanged without a map."""
     if maps > 0:
         spread = ep_rank + T.cast(token, T.int64) * DUPLICATE_STEP
         copy = spread % T.cast(logical_count[expert], T.int64)
@@ -61,8 +67,6 @@ def gate(
     topk_idx,
     topk_weights,
     factor: T.float32,
-    scoring: T.int32,
-    num_shared: T.int32,
     num_physical: T.int32,
     num_groups: T.int32,
     num_topk_groups: T.int32,
@@ -71,6 +75,11 @@ def gate(
     tp_rank: T.int64,
     num_tp_ranks: T.int64,
     seed: T.int64,
+    scoring: int,
+    with_images: bool,
+    with_groups: bool,
+    with_random: bool,
+    with_places: bool,
     width: int,
     cores: int,
 ):
@@ -99,11 +108,8 @@ def gate(
             first = (turn * cores + core) * ROWS
             T.copy(logits[first, 0], tile)
             with T.SimtVF(threads=ROWS * LANES):
-                thread = T.get_thread_binding()
-                row, lane = thread // LANES, thread % LANES
-                token, inside = T.alloc_var(T.int32), T.alloc_var(T.int32)
-                token = T.min(first + row, tokens - 1)
-                inside = T.if_then_else(first + row < tokens, 1, 0)
+                active = T.alloc_local((1,), T.int32)
+                row, lane, token, inside = token_of_warp(first, tokens, mask, masked, active)
                 # NOTE: variables keep these terms out of expressions, lowering is quicker then.
                 entries, groups = T.alloc_var(T.int32), T.alloc_var(T.int32)
                 per_group, rounds = T.alloc_var(T.int32), T.alloc_var(T.int32)
@@ -117,7 +123,6 @@ def gate(
                 key = T.alloc_local((width // LANES,), T.float32)
                 mine = T.alloc_local((MAX_SLOTS // LANES,), T.int32)
                 share = T.alloc_local((MAX_SLOTS // LANES,), T.float32)
-                active = T.alloc_local((1,), T.int32)
                 random = T.alloc_local((1,), T.int32)
                 fix = T.alloc_local((1,), T.int32)
                 image = T.alloc_local((1,), T.int32)
@@ -131,17 +136,14 @@ def gate(
                 place = T.alloc_local((1,), T.int64)
                 local = T.alloc_local((1,), T.int64)
                 # What kind of token this is
-                active[0] = inside
                 random[0] = 0
                 fix[0] = 0
                 image[0] = 0
-                if masked > 0:
-                    active[0] = active[0] * T.cast(mask[token], T.int32)
-                if forced > 0:
+                if with_random:
                     random[0] = T.cast(force_random[token], T.int32)
                 if fixed > 0:
                     fix[0] = T.cast(fix_routing_mask[token], T.int32)
-                if images > 0:
+                if with_images:
                     image[0] = T.cast(image_token_mask[token], T.int32)
                 # Logits; rows that do not need them become zero
                 finite[0] = 1
@@ -164,19 +166,21 @@ def gate(
                     if expert >= experts:
                         number[0] = -T.infinity(T.float32)
                     elif image[0] == 1:
-                        number[0] = number[0] + image_bias[expert]
+                        if with_images:
+                            number[0] = number[0] + image_bias[expert]
                     elif biased > 0:
                         number[0] = number[0] + bias[expert]
-                    if random[0] == 1:
-                        random_bits(seed, token, expert, bits)
-                        number[0] = T.cast(bits[0], T.float32)
+                    if with_random:
+                        if random[0] == 1:
+                            random_bits(seed, token, expert, bits)
+                            number[0] = T.cast(bits[0], T.float32)
                     key[step] = number[0]
                     if scored > 0 and expert < experts and inside == 1:
                         scores[token, expert] = T.if_then_else(
                             active[0] > random[0], score[step], 0.0
                         )
                 # Groups that lose are taken out
-                if num_groups != num_topk_groups:
+                if with_groups:
                     T.sync_threads()
                     for step in T.serial(T.ceildiv(experts, LANES)):
                         if step * LANES + lane < experts:
@@ -221,39 +225,43 @@ def gate(
                     if slot < slots and inside == 1:
                         place[0] = T.int64(-1)
                         value[0] = 0.0
-                        if active[0] == 1 and random[0] == 1:
-                            random_bits(seed, token, entries + slot, bits)
-                            value[0] = T.cast(bits[0], T.float32) * (2.0**-24)
-                            place[0] = T.cast(mine[step], T.int64)
-                        elif active[0] == 1:
+                        if active[0] > random[0]:
                             index[0] = experts + slot - k
                             value[0] = 1.0
                             if slot < k:
                                 index[0] = mine[step]
                                 value[0] = share[step] / (total[0] + 1e-20) * factor
-                            physical_expert(
-                                index[0],
-                                token,
-                                ep_rank,
-                                maps,
-                                to_physical_map,
-                                logical_count,
-                                place,
-                            )
-                        if per_gpu > 0:
-                            local_index(
-                                place[0],
-                                per_gpu,
-                                per_gpu * num_tp_ranks,
-                                tp_rank,
-                                num_tp_ranks,
-                                local,
-                            )
-                            place[0] = local[0]
+                            place[0] = T.cast(index[0], T.int64)
+                            if with_places:
+                                copy_of_expert(
+                                    index[0],
+                                    token,
+                                    ep_rank,
+                                    maps,
+                                    to_physical_map,
+                                    logical_count,
+                                    place,
+                                )
+                        if with_random:
+                            if active[0] == 1 and random[0] == 1:
+                                random_bits(seed, token, entries + slot, bits)
+                                value[0] = T.cast(bits[0], T.float32) * (2.0**-24)
+                                place[0] = T.cast(mine[step], T.int64)
+                        if with_places:
+                            if per_gpu > 0:
+                                local_index(
+                                    place[0],
+                                    per_gpu,
+                                    per_gpu * num_tp_ranks,
+                                    tp_rank,
+                                    num_tp_ranks,
+                                    local,
+                                )
+                                place[0] = local[0]
                         topk_idx[token, slot] = place[0]
                         topk_weights[token, slot] = value[0]
                         if kept > 0 and slot < k:
-                            if active[0] == 0 or random[0] == 1:
+                            if active[0] <= random[0]:
                                 unmapped[token, slot] = T.int64(-1)
                             elif fix[0] == 0:
                                 unmapped[token, slot] = T.cast(mine[step], T.int64)

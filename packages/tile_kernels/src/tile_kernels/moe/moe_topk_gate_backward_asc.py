@@ -9,6 +9,7 @@ import tilelang.ascend.language as T
 from tile_kernels._asc import LANES
 from tile_kernels._bridge import asc_kernel
 from tile_kernels.moe._scoring_asc import SOFTMAX, slope
+from tile_kernels.moe._select_asc import token_of_warp
 
 ROWS = 4
 
@@ -23,7 +24,8 @@ def gate_backward(
     grad_scores_sum,
     out,
     factor: T.float32,
-    scoring: T.int32,
+    scoring: int,
+    with_sums: bool,
     width: int,
     cores: int,
 ):
@@ -43,21 +45,14 @@ def gate_backward(
             first = (turn * cores + core) * ROWS
             T.copy(scores[first, 0], score)
             with T.SimtVF(threads=ROWS * LANES):
-                thread = T.get_thread_binding()
-                row, lane = thread // LANES, thread % LANES
-                token, inside = T.alloc_var(T.int32), T.alloc_var(T.int32)
-                token = T.min(first + row, tokens - 1)
-                inside = T.if_then_else(first + row < tokens, 1, 0)
+                active = T.alloc_local((1,), T.int32)
+                row, lane, token, inside = token_of_warp(first, tokens, mask, masked, active)
                 # A lane keeps entries lane, lane + 32, ... of its row
                 grad = T.alloc_local((width // LANES,), T.float32)
-                active = T.alloc_local((1,), T.int32)
                 total = T.alloc_local((1,), T.float32)
                 product = T.alloc_local((1,), T.float32)
                 result = T.alloc_local((1,), T.float32)
                 change = T.alloc_local((1,), T.float32)
-                active[0] = inside
-                if masked > 0:
-                    active[0] = active[0] * T.cast(mask[token], T.int32)
                 # Sum of the selected scores, and of gradient times weight
                 total[0] = 1e-20
                 product[0] = 0.0
@@ -78,7 +73,7 @@ def gate_backward(
                                 change[0] = change[0] + above / total[0]
                         grad[step] = change[0]
                 # The balance loss sees scores divided by their sum
-                if sequences > 0:
+                if with_sums:
                     sequence = token // (tokens // sequences)
                     total[0] = 0.0
                     product[0] = 0.0

@@ -180,7 +180,8 @@ def moe_topk_gate_backward(
         sums = scores.new_empty((0, experts)) if grad_scores_sum is None else grad_scores_sum
         gate_backward(
             scores, topk_idx, topk_weights, grad_topk_weights, flags, sums, out,
-            float(routed_scaling_factor), int(scoring), width=width, cores=get_num_vec_cores(),
+            float(routed_scaling_factor), scoring=int(scoring),
+            with_sums=grad_scores_sum is not None, width=width, cores=get_num_vec_cores(),
         )  # fmt: skip
     return out
 
@@ -312,8 +313,6 @@ def _launch(
         given(options.scores, torch.float32, 0, experts),
         *results,
         float(options.routed_scaling_factor),
-        int(options.scoring),
-        options.num_shared,
         physical,
         options.num_groups,
         options.num_topk_groups,
@@ -322,6 +321,11 @@ def _launch(
         options.tp_rank,
         options.num_tp_ranks,
         _random_seed(options.force_random),
+        scoring=int(options.scoring),
+        with_images=options.image_bias is not None,
+        with_groups=options.num_groups != options.num_topk_groups,
+        with_random=options.force_random is not None,
+        with_places=options.to_physical_map is not None or options.per_gpu > 0,
         width=width,
         cores=get_num_vec_cores(),
     )

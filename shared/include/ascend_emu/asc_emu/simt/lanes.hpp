@@ -113,6 +113,7 @@ inline void run_in_warps(const Threads& threads, const Values& values) {
     T* const data = values.data<T>();
     for (uint32_t first = 0; first < threads.count; first += 32) {
         warp.active = threads.active(first);
+        warp.stray = 0;
         const uint32_t n = threads.count - first < 32 ? threads.count - first : 32;
         for (uint32_t i = 0; i < 32; ++i) {
             warp.value[i] = i < n ? to_bits(data[first + i]) : 0;

@@ -17,12 +17,12 @@ extern __thread uint3 asc_emu_simt_block_idx;
 extern __thread dim3 asc_emu_simt_grid_dim;
 
 // What the lanes of a warp bring to a warp operation and get back. `active` has a bit per lane that
-// takes part.
+// takes part, `stray` one per lane that reads the value of one that does not.
 typedef struct asc_emu_warp {
     uint64_t value[32];
     int32_t parameter[32];
     uint64_t result[32];
-    uint32_t active;
+    uint32_t active, stray;
 } asc_emu_warp;
 
 // Waits until the other lanes of the warp are at the same site, then runs `combine` once for all of

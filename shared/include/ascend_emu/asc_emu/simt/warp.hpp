@@ -39,24 +39,34 @@ inline void check_width(int32_t width) {
         asc_emu_fail("asc_shfl: the width must be 1 to 32 lanes");
 }
 
+// The lane whose value `lane` gets.
+template <Shuffle kKind>
+inline int32_t source_of(const asc_emu_warp* warp, int32_t lane) {
+    const int32_t width = warp->parameter[lane] >> 16;
+    const int32_t operand = static_cast<int16_t>(warp->parameter[lane]);
+    const int32_t base = group_base(lane, width);
+    int32_t source = lane;
+    if constexpr (kKind == Shuffle::index) source = base + (operand % width + width) % width;
+    if constexpr (kKind == Shuffle::up) source = operand < width ? lane - operand : lane;
+    if constexpr (kKind == Shuffle::down) source = operand < width ? lane + operand : lane;
+    if constexpr (kKind == Shuffle::exclusive_or) source = lane ^ operand;
+    // Outside the group the lane's own value; a target in an earlier group may be read by
+    // `exclusive_or`.
+    const bool in_group =
+        source < base + width && (kKind == Shuffle::exclusive_or || source >= base);
+    return in_group ? source & 31 : lane;
+}
+
 template <Shuffle kKind>
 inline void shuffle(asc_emu_warp* warp) {
     for (int32_t lane = 0; lane < 32; ++lane) {
         if (!(warp->active >> lane & 1)) continue;
-        const int32_t width = warp->parameter[lane] >> 16;
-        const int32_t operand = static_cast<int16_t>(warp->parameter[lane]);
-        const int32_t base = group_base(lane, width);
-        int32_t source = lane;
-        if constexpr (kKind == Shuffle::index) source = base + (operand % width + width) % width;
-        if constexpr (kKind == Shuffle::up) source = operand < width ? lane - operand : lane;
-        if constexpr (kKind == Shuffle::down) source = operand < width ? lane + operand : lane;
-        if constexpr (kKind == Shuffle::exclusive_or) source = lane ^ operand;
-        // Outside the group the lane's own value; a target in an earlier group may be read by
-        // `exclusive_or`.
-        const bool in_group =
-            source < base + width && (kKind == Shuffle::exclusive_or || source >= base);
-        warp->result[lane] = warp->value[in_group ? source & 31 : lane];
+        warp->result[lane] = warp->value[source_of<kKind>(warp, lane)];
     }
+    if (warp->active == ~0u) return;
+    for (int32_t lane = 0; lane < 32; ++lane)
+        if ((warp->active >> lane & 1) && !(warp->active >> source_of<kKind>(warp, lane) & 1))
+            warp->stray |= 1u << lane;
 }
 
 template <Shuffle kKind, class T>
