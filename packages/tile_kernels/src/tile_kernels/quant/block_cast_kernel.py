@@ -158,19 +158,22 @@ def launch_rows_cast(
     config: CastOutputConfig,
     tokens: int,
     turns: bool = False,
+    swiglu: bool = False,
+    clamp_value: float | None = None,
 ) -> None:
-    """Runs the kernel of a plan by `plan_rows_cast`; `turns` writes [hidden, tokens]."""
+    """Runs the kernel of a plan by `plan_rows_cast`; `run_channel_cast` tells what options mean."""
     from tile_kernels.quant.rows_cast_asc import rows_cast
 
-    across = ceil_div(x.shape[1], plan.cols)
+    across = ceil_div(x.shape[1] // 2 if swiglu else x.shape[1], plan.cols)
     rows_cast(
         x,
         _unused("int32", x.device)[0] if pos_to_token is None else pos_to_token,
         codes.view(torch.uint8) if turns else codes,
         common.sf_items(scales, config),
-        common.float_bits(config.clamp_min_value), tokens, ceil_div(tokens, plan.rows) * across,
-        across,
+        common.float_bits(config.clamp_min_value), 0.0 if clamp_value is None else clamp_value,
+        tokens, ceil_div(tokens, plan.rows) * across, across,
         plan=plan, round_sf=config.round_sf, gathers=pos_to_token is not None, turns=turns,
+        swiglu=swiglu, has_limit=clamp_value is not None,
     )  # fmt: skip
 
 

@@ -16,13 +16,13 @@ import tilelang.ascend.language as T
 
 from tile_kernels._bridge import asc_kernel
 from tile_kernels.quant.numeric_asc import MAX_VALUE
+from tile_kernels.quant.swiglu_asc import LANES, store_numbers, values_at
 from tile_kernels.quant.token_cast_asc import clear_magnitudes, scales_of_magnitudes
 from tile_kernels.transpose.batched_transpose_asc import BLOCK, turn_rows
 from tile_kernels.utils import align
 
 __all__ = ["rows_cast"]
 
-LANES = 64  # fp32 lanes of a register
 HALF = "PAT_VL32"  # the first half of them
 UNROLL = 4  # maxima that do not wait for each other
 
@@ -32,13 +32,9 @@ def kept(bits: Any, keep: Any, i: Any, mask: Any) -> Any:
     return T.simd.vand(bits, T.simd.vld(keep[i], dist="BRC_B32"), mask) if keep else bits
 
 
-def values_at(tile: Any, keep: Any, i: Any, j: Any, all16: Any, all32: Any) -> Any:
+def row_values(tile: Any, keep: Any, i: Any, j: Any, all16: Any, all32: Any) -> Any:
     """64 numbers of a row as float32."""
-    if tile.dtype == "float32":
-        value = T.simd.vld(tile[i, j])
-    else:
-        half = T.simd.vld(tile[i, j], dist="UNPK_B16")
-        value = T.simd.vcvt(half, "float32", all16, part=0)
+    value = values_at(tile, i, j, all16)
     if not keep:
         return value
     return T.reinterpret(kept(T.reinterpret(value, "int32x64"), keep, i, all32), "float32x64")
@@ -58,6 +54,25 @@ def rows_kept(positions, keep, rows):
     for step in T.serial(rows // LANES):
         sign = T.simd.vshrs(T.simd.vld(positions[step * LANES]), 31, all32)
         T.simd.vsts(keep[step * LANES], T.simd.vnot(sign, all32), all32)
+
+
+@T.macro
+def activate(tile, right, rows, chunks, limit, has_limit):
+    """Replaces left halves by silu(left) * right, rounded to their dtype."""
+    all16, all32 = T.simd.pset(16), T.simd.pset(32)
+    zero = T.simd.vdup(T.float32(0.0), "float32", all32)
+    for i in T.serial(rows):
+        for c in T.serial(chunks):
+            a = T.alloc_var("float32x64")
+            b = T.alloc_var("float32x64")
+            a = values_at(tile, i, c * LANES, all16)
+            b = values_at(right, i, c * LANES, all16)
+            if has_limit:
+                a = T.simd.vmins(a, limit, all32)
+                b = T.simd.vmaxs(T.simd.vmins(b, limit, all32), -limit, all32)
+            below = T.simd.vadds(T.simd.vexpdif(zero, a, all32), T.float32(1.0), all32)
+            value = T.simd.vmul(T.simd.vdiv(a, below, all32, precision="ftz_true"), b, all32)
+            store_numbers(value, tile, i, c * LANES, all16, all32)
 
 
 @T.macro
@@ -140,7 +155,7 @@ def e4m3_codes(tile, keep, inverse, codes, block, row0, rows, chunks, band):
         factor = factors_at(inverse, block, c, band, first)
         for i in T.serial(rows):
             value = T.simd.vmul(
-                values_at(tile, keep, row0 + i, c * LANES, all16, all32), factor, all32
+                row_values(tile, keep, row0 + i, c * LANES, all16, all32), factor, all32
             )
             code = T.simd.vcvt(value, "float8_e4m3fn", all8, sat=False, part=0)
             if codes.dtype == "uint8":
@@ -163,8 +178,8 @@ def e2m1_codes(tile, inverse, codes, rows, chunks, band):
         factor_a = factors_at(inverse, 0, a, band, first)
         factor_b = factors_at(inverse, 0, b, band, first)
         for i in T.serial(rows):
-            left = T.simd.vmul(values_at(tile, None, i, a * LANES, all16, all32), factor_a, all32)
-            right = T.simd.vmul(values_at(tile, None, i, b * LANES, all16, all32), factor_b, all32)
+            left = T.simd.vmul(row_values(tile, None, i, a * LANES, all16, all32), factor_a, all32)
+            right = T.simd.vmul(row_values(tile, None, i, b * LANES, all16, all32), factor_b, all32)
             halves = T.simd.vdintlv(
                 T.reinterpret(left, "uint16x128"), T.reinterpret(right, "uint16x128")
             )
@@ -215,23 +230,26 @@ class Plane:
 @asc_kernel()
 def rows_cast(
     x, pos_to_token, out, sf,
-    floor_bits: T.int32, tokens: T.int32, tasks: T.int32, across: T.int32,
+    floor_bits: T.int32, limit: T.float32, tokens: T.int32, tasks: T.int32, across: T.int32,
     plan: Any = None, round_sf: bool = False, gathers: bool = False, turns: bool = False,
+    swiglu: bool = False, has_limit: bool = False,
 ):  # fmt: skip
     """Casts `tokens` rows of bf16 or fp32, hidden a multiple of 64; `across` tiles lie in a row.
 
     With `gathers` they are the rows `pos_to_token` of x, zeros for negative ones; else it is
-    unused. `out` is bytes [hidden, tokens] with `turns`.
+    unused. `out` is bytes [hidden, tokens] with `turns`. With `swiglu` a row of x holds both
+    halves, clamped with `has_limit`.
     """
-    M, H, XS, P = T.dynamic("M, H, XS, P")
+    M, XW, XS, P = T.dynamic("M, XW, XS, P")
     OM, OW, OS, S0, S1, SS = T.dynamic("OM, OW, OS, S0, S1, SS")
-    x: T.StridedTensor((M, H), (XS, 1), plan.x_dtype)
+    x: T.StridedTensor((M, XW), (XS, 1), plan.x_dtype)
     pos_to_token: T.Tensor((P,), T.int32)
     out: T.StridedTensor((OM, OW), (OS, 1), plan.out_dtype)
     sf: T.StridedTensor((S0, S1), (SS, 1), plan.sf.dtype)
 
     R, C = plan.rows, plan.cols
     height, width = plan.sf.block
+    hidden = T.truncdiv(XW, 2) if swiglu else XW
     blocks = R // height
     is_channel, is_bf16 = width == 1, plan.x_dtype == "bfloat16"
     is_packed = plan.sf.layout.kind == "packed_channel"
@@ -241,6 +259,7 @@ def rows_cast(
     places = blocks if is_channel else align(s0, max(LANES // pitch, 1))
     with T.Kernel(plan.cores) as core:
         tile = T.alloc_shared((R, C), plan.x_dtype)
+        right = T.alloc_shared((R, C) if swiglu else (1, LANES), plan.x_dtype)
         codes = T.alloc_shared((R, C // plan.out_per_item), plan.out_dtype)
         largest = T.alloc_shared((1, LANES if is_channel else C + LANES), T.int32)
         amax = T.alloc_shared((places, pitch), T.int32)
@@ -253,6 +272,8 @@ def rows_cast(
         in_flight = {tile: plan.stages, codes: plan.stages, scales: 2}
         if gathers:
             in_flight[positions] = 2
+        if swiglu:
+            in_flight[right] = plan.stages
         if turns:
             in_flight[turned] = plan.stages
         T.annotate_buffer_versions({**in_flight, largest: 1, amax: 1, inverse: 1, exponents: 1})
@@ -274,11 +295,16 @@ def rows_cast(
                     T.copy(x[token : token + 1, col0 : col0 + C], tile[i : i + 1, 0:C])
             else:
                 T.copy(x[row0, col0], tile)
+            if swiglu:
+                T.copy(x[row0, hidden + col0], right)
             with T.SimdVF():
                 if gathers:
                     rows_kept(positions, keep, align(R, LANES))
                     T.simd.mem_bar("VST_VLD")
-                chunks = T.truncdiv(T.min(H - col0, C), LANES)
+                chunks = T.truncdiv(T.min(hidden - col0, C), LANES)
+                if swiglu:
+                    activate(tile, right, T.min(tokens - row0, R), chunks, limit, has_limit)
+                    T.simd.mem_bar("VST_VLD")
                 # Largest magnitudes
                 for b in T.serial(blocks):
                     rows = T.max(T.min(tokens - row0 - b * height, height), 0)
