@@ -19,7 +19,6 @@ from bench_io import MODELLED, Row, count_bytes, modelled_row, report, timed
 from tile_kernels import moe, quant, transpose
 from tile_kernels.testing.generator import MoeParams, generate_topk_idx
 
-
 SWIGLU = (
     "swiglu_forward_and_per_token_cast",
     "swiglu_forward_and_per_channel_cast_and_transpose",
