@@ -189,7 +189,7 @@ CASES: dict[str, Callable[[], object]] = {
     "per_token_cast_stochastic": lambda: quant.per_token_cast(
         quant_inputs(37, 576), "e4m3", 32, stochastic_cast=True
     ),
-    "per_block_cast": lambda: quant.per_block_cast(quant_inputs(70, 320), "e4m3", (32, 32)),
+    "per_block_cast": lambda: quant.per_block_cast(quant_inputs(400, 1024), "e4m3", (32, 32)),
     "per_block_cast_packed": lambda: quant.per_block_cast(
         quant_inputs(300, 704), "e4m3", (128, 128), **_PACKED_COL
     ),
