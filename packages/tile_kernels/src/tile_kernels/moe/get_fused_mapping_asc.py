@@ -15,7 +15,6 @@ import tilelang.ascend.language as T
 from tile_kernels._asc import THREADS, require
 from tile_kernels._bridge import asc_kernel
 
-
 CHUNK = 4096  # indices of a slice in the unified buffer at once
 
 
