@@ -34,9 +34,10 @@ def _positions() -> tuple[torch.Tensor, torch.Tensor]:
 
 
 def _expand() -> object:
-    to_pos, pos_to_expert = _positions()
-    data = torch.randn(9, 300).to(torch.float8_e4m3fn)
-    return moe.expand_to_fused_with_sf((data, torch.rand(9, 3)), 128, to_pos, pos_to_expert, True)
+    # Enough tokens for each core to use its buffers again
+    mapping = moe.get_fused_mapping(_indices(70), 12, 0, 4)
+    data = (torch.randn(70, 300).to(torch.float8_e4m3fn), torch.rand(70, 3))
+    return moe.expand_to_fused_with_sf(data, 128, mapping[3], mapping[0], True)
 
 
 def _reduce() -> object:
@@ -177,7 +178,12 @@ CASES: dict[str, Callable[[], object]] = {
     "expand": _expand,
     "expand_weights": _gathered_weights,
     "reduce": _reduce,
-    "transpose": lambda: transpose.transpose(torch.randn(130, 330)),
+    # Several tiles a core
+    "transpose": lambda: transpose.transpose(torch.randn(300, 700)),
+    "transpose_halves": lambda: transpose.transpose(torch.randn(700, 700).half()),
+    "transpose_bytes": lambda: transpose.transpose(
+        torch.randint(-128, 128, (900, 900), dtype=torch.int8)
+    ),
     "rotary": _rotary,
     "randn": lambda: rand.randn(5000, device="cpu"),
     # Casts
