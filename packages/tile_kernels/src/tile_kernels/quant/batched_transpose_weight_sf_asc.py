@@ -44,12 +44,15 @@ def transpose_weight_sf(
         weight = T.alloc_var(T.int32)
         n0 = T.alloc_var(T.int32)
         k0 = T.alloc_var(T.int32)
-        for turn in T.serial((tasks - core + cores - 1) // cores):
-            weight = (turn * cores + core) // (down * across)
-            n0 = (turn * cores + core) // across % down * side
-            k0 = (turn * cores + core) % across * side
+        # NOTE: tasks in a given order, and variables that keep their terms out of every index:
+        # without them a search for the best schedule takes many seconds of lowering.
+        for turn in T.serial(T.truncdiv(tasks - core + cores - 1, cores)):
+            with T.Stage(0), T.Task(latency=1, ii=1):
+                weight = T.truncdiv(turn * cores + core, down * across)
+                n0 = T.truncmod(T.truncdiv(turn * cores + core, across), down) * side
+                k0 = T.truncmod(turn * cores + core, across) * side
             T.copy(sf[weight, n0, k0], tile)
-            with T.SimtVF(threads=SPAN):
+            with T.Task(latency=1, ii=1), T.SimtVF(threads=SPAN):
                 thread = T.get_thread_binding()
                 own = T.alloc_var(T.int32)
                 along_k = T.alloc_var(T.int32)

@@ -69,7 +69,7 @@ def cast_tile(
     across = C // BK
     largest_code = num.MAX_VALUE[plan.fmt]
     per_step = L * plan.out_per_item
-    with T.SimtVF(threads=plan.threads):
+    with T.Task(latency=1, ii=1), T.SimtVF(threads=plan.threads):
         tx = T.get_thread_binding()
         lane = tx % L
         amax = T.alloc_var(T.int32)
@@ -171,30 +171,37 @@ def block_cast(
         codes = T.alloc_shared((R, C // plan.out_per_item), plan.out_dtype)
         scales = T.alloc_shared((s0, plan.sf.pitch(R, whole)), plan.sf.dtype)
         scales_in = T.alloc_shared((t0, plan.sf_in.pitch(R, C)), plan.sf_in.dtype)
-        row0 = T.alloc_var(T.int32)
-        col0 = T.alloc_var(T.int32)
-        for turn in T.serial((tiles - core + plan.cores - 1) // plan.cores):
-            task = turn * plan.cores + core
+        # NOTE: tasks in a given order, and variables that keep their terms out of every index:
+        # without them a search for the best schedule takes many seconds of lowering.
+        row0, col0 = T.alloc_var(T.int32), T.alloc_var(T.int32)
+        down, side = T.alloc_var(T.int32), T.alloc_var(T.int32)
+        for turn in T.serial(T.truncdiv(tiles - core + plan.cores - 1, plan.cores)):
+            with T.Stage(0), T.Task(latency=1, ii=1):
+                down = T.truncdiv(turn * plan.cores + core, tiles_across)
+                side = T.truncmod(turn * plan.cores + core, tiles_across)
             for sub in T.serial(plan.subs):
+                with T.Stage(0), T.Task(latency=1, ii=1):
+                    row0 = down * R
+                    col0 = side * whole + sub * C
+                o0, o1 = plan.sf.layout.items(down * (R // BM), side * (whole // BK))
                 # Load the tile
-                row0 = task // tiles_across * R
-                col0 = task % tiles_across * whole + sub * C
-                o0, o1 = plan.sf.layout.items(row0 // BM, task % tiles_across * (whole // BK))
-                T.copy(x[row0, col0 // plan.x_per_item], tile)
-                if plan.sf_in.exists:
-                    i0, i1 = plan.sf_in.layout.items(
-                        row0 // plan.sf_in.block[0], col0 // plan.sf_in.block[1]
-                    )
-                    T.copy(sf_in[i0 : i0 + t0, i1 : i1 + t1], scales_in[0:t0, 0:t1])
-                if plan.mode == "data":
-                    T.copy(sf[o0 : o0 + s0, o1 : o1 + s1], scales[0:s0, 0:s1])
+                with T.Task(latency=1, ii=1):
+                    T.copy(x[row0, col0 // plan.x_per_item], tile)
+                    if plan.sf_in.exists:
+                        i0, i1 = plan.sf_in.layout.items(
+                            row0 // plan.sf_in.block[0], col0 // plan.sf_in.block[1]
+                        )
+                        T.copy(sf_in[i0 : i0 + t0, i1 : i1 + t1], scales_in[0:t0, 0:t1])
+                    if plan.mode == "data":
+                        T.copy(sf[o0 : o0 + s0, o1 : o1 + s1], scales[0:s0, 0:s1])
                 cast_tile(
                     plan, tile, scales_in, scales, codes, row0, col0, sub, M, hidden, floor_bits,
                     round_sf,
                 )  # fmt: skip
                 # Store what the tile made
-                if plan.mode != "sf":
-                    T.copy(codes, out[row0, col0 // plan.out_per_item])
-                if plan.mode == "cast" or plan.mode == "sf":
-                    if plan.subs == 1 or sub == plan.subs - 1:
-                        T.copy(scales[0:s0, 0:s1], sf[o0 : o0 + s0, o1 : o1 + s1])
+                with T.Task(latency=1, ii=1):
+                    if plan.mode != "sf":
+                        T.copy(codes, out[row0, col0 // plan.out_per_item])
+                    if plan.mode == "cast" or plan.mode == "sf":
+                        if plan.subs == 1 or sub == plan.subs - 1:
+                            T.copy(scales[0:s0, 0:s1], sf[o0 : o0 + s0, o1 : o1 + s1])

@@ -69,11 +69,12 @@ def cast_rows(
         scales = T.alloc_shared((rows * step * 8,), sf_dtype)
         row0 = T.alloc_var(T.int32)
         count = T.alloc_var(T.int32)
-        for turn in T.serial((tasks - core + cores - 1) // cores):
-            row0 = (turn * cores + core) * rows
-            count = T.min(rows, M - row0)
+        for turn in T.serial(T.truncdiv(tasks - core + cores - 1, cores)):
+            with T.Stage(0), T.Task(latency=1, ii=1):
+                row0 = (turn * cores + core) * rows
+                count = T.min(rows, M - row0)
             T.copy(x[row0, 0], tile)
-            with T.SimtVF(threads=WARP * rows):
+            with T.Task(latency=1, ii=1), T.SimtVF(threads=WARP * rows):
                 tx = T.get_thread_binding()
                 i = tx // WARP
                 lane = tx % WARP
@@ -124,8 +125,9 @@ def cast_rows(
                             codes[2] << 28 | codes[3] << 16 | codes[4] << 4 | codes[5] >> 8
                         )
                         words[i, place + 2] = codes[5] << 24 | codes[6] << 12 | codes[7]
-            T.copy(words, out[row0, 0])
-            T.copy(scales[0 : count * step], sf[row0 * step : (row0 + count) * step])
+            with T.Task(latency=1, ii=1):
+                T.copy(words, out[row0, 0])
+                T.copy(scales[0 : count * step], sf[row0 * step : (row0 + count) * step])
 
 
 @asc_kernel()
@@ -142,10 +144,11 @@ def cast_back_rows(
         words = T.alloc_shared((rows, width // NUMBERS * WORDS), T.int32)
         values = T.alloc_shared((rows, width), out_dtype)
         row0 = T.alloc_var(T.int32)
-        for turn in T.serial((tasks - core + cores - 1) // cores):
-            row0 = (turn * cores + core) * rows
+        for turn in T.serial(T.truncdiv(tasks - core + cores - 1, cores)):
+            with T.Stage(0), T.Task(latency=1, ii=1):
+                row0 = (turn * cores + core) * rows
             T.copy(x[row0, 0], words)
-            with T.SimtVF(threads=WARP * rows):
+            with T.Task(latency=1, ii=1), T.SimtVF(threads=WARP * rows):
                 tx = T.get_thread_binding()
                 i = tx // WARP
                 scale = T.alloc_var(T.float32)

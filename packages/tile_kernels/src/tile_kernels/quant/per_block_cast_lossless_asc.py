@@ -62,16 +62,25 @@ def lossless_cast(x, sf_in, out, sf, tiles: T.int32, tiles_across: T.int32, plan
         scales_in = T.alloc_shared((t0, plan.sf_in.pitch(R, C)), plan.sf_in.dtype)
         row0 = T.alloc_var(T.int32)
         col0 = T.alloc_var(T.int32)
-        for turn in T.serial((tiles - core + plan.cores - 1) // plan.cores):
-            task = turn * plan.cores + core
+        # NOTE: tasks in a given order, and variables that keep their terms out of every index:
+        # without them a search for the best schedule takes many seconds of lowering.
+        down, side = T.alloc_var(T.int32), T.alloc_var(T.int32)
+        for turn in T.serial(T.truncdiv(tiles - core + plan.cores - 1, plan.cores)):
+            with T.Stage(0), T.Task(latency=1, ii=1):
+                down = T.truncdiv(turn * plan.cores + core, tiles_across)
+                side = T.truncmod(turn * plan.cores + core, tiles_across)
             for sub in T.serial(plan.subs):
-                row0 = task // tiles_across * R
-                col0 = task % tiles_across * whole + sub * C
-                o0, o1 = plan.sf.layout.items(row0 // BM, task % tiles_across * (whole // BK))
-                i0, i1 = plan.sf_in.layout.items(row0 // IM, col0 // IK)
-                T.copy(x[row0, col0 // 2], tile)
-                T.copy(sf_in[i0 : i0 + t0, i1 : i1 + t1], scales_in[0:t0, 0:t1])
-                with T.SimtVF(threads=plan.threads):
+                with T.Stage(0), T.Task(latency=1, ii=1):
+                    row0 = down * R
+                    col0 = side * whole + sub * C
+                o0, o1 = plan.sf.layout.items(down * (R // BM), side * (whole // BK))
+                i0, i1 = plan.sf_in.layout.items(
+                    down * (R // IM), side * (whole // IK) + sub * (C // IK)
+                )
+                with T.Task(latency=1, ii=1):
+                    T.copy(x[row0, col0 // 2], tile)
+                    T.copy(sf_in[i0 : i0 + t0, i1 : i1 + t1], scales_in[0:t0, 0:t1])
+                with T.Task(latency=1, ii=1), T.SimtVF(threads=plan.threads):
                     tx = T.get_thread_binding()
                     lane = tx % L
                     most = T.alloc_var(T.int32)
@@ -124,6 +133,7 @@ def lossless_cast(x, sf_in, out, sf, tiles: T.int32, tiles_across: T.int32, plan
                                 value = read_value(tile, i, j, "int8")
                                 value = value * num.exponent_scale(exponent - most + 127)
                                 codes[i, j] = T.cast(value, "float8_e4m3fn")
-                T.copy(codes, out[row0, col0])
-                if plan.subs == 1 or sub == plan.subs - 1:
-                    T.copy(scales[0:s0, 0:s1], sf[o0 : o0 + s0, o1 : o1 + s1])
+                with T.Task(latency=1, ii=1):
+                    T.copy(codes, out[row0, col0])
+                    if plan.subs == 1 or sub == plan.subs - 1:
+                        T.copy(scales[0:s0, 0:s1], sf[o0 : o0 + s0, o1 : o1 + s1])
