@@ -10,6 +10,7 @@ magnitude of each group are computed first, then all scales of the tile, then th
 # ruff: noqa: E741 (l and r are the names of the halves in the formulas)
 from __future__ import annotations
 
+from math import gcd
 from typing import Any
 
 import tilelang.ascend.language as T
@@ -207,7 +208,7 @@ def swiglu_forward(
     R, C = plan.rows, plan.cols
     s0 = plan.sf.tile(R, C)[0]
     pitch = plan.sf.pitch(R, C)
-    places = align(s0, max(LANES // pitch, 1))  # rows of scales that fill whole registers
+    places = align(s0, LANES // gcd(pitch, LANES))  # rows of scales that fill whole registers
     groups = C // plan.sf.block[1] if plan.group in ("half", "pair") else 1
     with T.Kernel(plan.cores) as core:
         left = T.alloc_shared((R, C), plan.x_dtype)
