@@ -91,6 +91,11 @@ def _gathered_channel_cast() -> object:
     return quant.per_channel_cast_fused(data, "e4m3", 128, True, 32, positions)
 
 
+def _gathered_rows_cast() -> object:
+    positions = torch.randint(-2, 50, (200,), dtype=torch.int32)
+    return quant.per_channel_cast_fused(quant_inputs(50, 1152), "e4m3", 32, pos_to_token=positions)
+
+
 def _e5m6_back() -> object:
     quantised = e5m6.cast_to_e5m6(quant_inputs(37, 704), 704)
     return quant.per_token_cast_back(quantised, "bf16", 704, "e5m6")
@@ -189,19 +194,26 @@ CASES: dict[str, Callable[[], object]] = {
     "per_token_cast_stochastic": lambda: quant.per_token_cast(
         quant_inputs(37, 576), "e4m3", 32, stochastic_cast=True
     ),
-    "per_block_cast": lambda: quant.per_block_cast(quant_inputs(400, 1024), "e4m3", (32, 32)),
+    "per_block_cast": lambda: quant.per_block_cast(quant_inputs(200, 1152), "e4m3", (32, 32)),
     "per_block_cast_packed": lambda: quant.per_block_cast(
         quant_inputs(300, 704), "e4m3", (128, 128), **_PACKED_COL
     ),
+    "per_block_cast_e2m1": lambda: quant.per_block_cast(
+        quant_inputs(200, 1152, torch.float32), "e2m1", (32, 32)
+    ),
     "given_scales": _given_scales,
-    "per_channel_cast": lambda: quant.per_channel_cast(quant_inputs(97, 320), "e4m3", 32),
+    "per_channel_cast": lambda: quant.per_channel_cast(quant_inputs(200, 1152), "e4m3", 32),
+    "per_channel_cast_packed": lambda: quant.per_channel_cast(
+        quant_inputs(330, 1152), "e4m3", 32, round_sf=True, use_packed_ue8m0=True
+    ),
     "per_channel_recast": _recast,
     "cast_back": lambda: _cast_back("e4m3", (1, 32)),
     "cast_back_packed": lambda: _cast_back("e2m1", (32, 32), **_PACKED_COL),
     "round_trip": _round_trip,
     "gathered_channel_cast": _gathered_channel_cast,
+    "gathered_rows_cast": _gathered_rows_cast,
     "channel_cast_turned": lambda: quant.per_channel_cast_and_transpose(
-        quant_inputs(97, 320), "e4m3", 32
+        quant_inputs(300, 320), "e4m3", 32
     ),
     "e5m6": lambda: quant.per_token_cast(quant_inputs(37, 704), "e5m6", 704, **_PACKED_COL),
     "e5m6_back": _e5m6_back,

@@ -19,16 +19,26 @@ from bench_io import MODELLED, Row, count_bytes, modelled_row, report, timed
 from tile_kernels import moe, quant, transpose
 from tile_kernels.testing.generator import MoeParams, generate_topk_idx
 
+SWIGLU = (
+    "swiglu_forward_and_per_token_cast",
+    "swiglu_forward_and_per_channel_cast_and_transpose",
+)
+
 
 def measure(tokens: int, hidden: int, k: int, only: str) -> Iterator[Row]:
     """All operators whose name holds `only`."""
     x = torch.randn(tokens, hidden).bfloat16()
-    wide = torch.randn(tokens, 2 * hidden).bfloat16() if "swiglu".find(only) >= 0 else x[:1]
+    wide = torch.randn(tokens, 2 * hidden).bfloat16() if only in " ".join(SWIGLU) else x[:1]
     shape = f"{tokens}x{hidden}"
     weight = torch.ones(hidden).bfloat16()
     packed = {"use_tma_aligned_col_major_sf": True, "round_sf": True, "use_packed_ue8m0": True}
     words = x.float() if only in "transpose words" else x[:1].float()
     coded = quant.per_token_cast(x, "e4m3", 128)
+    order = torch.randperm(tokens, dtype=torch.int32)
+    nibbles = quant.per_token_cast(
+        x if only in "per_block_cast_lossless" else x[:1], "e2m1", 32, round_sf=True
+    )
+    nibbles[1].fill_(1.0)  # equal scales, which the exact cast allows
     cases: dict[tuple[str, str], tuple[Any, Callable[[], Any]]] = {
         ("per_token_cast", f"{shape} bf16 -> e4m3, 128, fp32 scales"): (
             x, lambda: quant.per_token_cast(x, "e4m3", 128),
@@ -41,6 +51,30 @@ def measure(tokens: int, hidden: int, k: int, only: str) -> Iterator[Row]:
         ),
         ("per_channel_cast", f"{shape} bf16 -> e4m3, 128 tokens"): (
             x, lambda: quant.per_channel_cast(x, "e4m3", 128),
+        ),
+        ("per_block_cast packed", f"{shape} bf16 -> e4m3, 32x32, packed column-major scales"): (
+            x, lambda: quant.per_block_cast(x, "e4m3", (32, 32), **packed),
+        ),
+        ("per_block_cast e2m1", f"{shape} bf16 -> e2m1, 32x32"): (
+            x, lambda: quant.per_block_cast(x, "e2m1", (32, 32)),
+        ),
+        ("per_channel_cast_fused", f"{shape} bf16 rows in any order -> e4m3, 128 tokens"): (
+            (x, order),
+            lambda: quant.per_channel_cast_fused(x, "e4m3", 128, pos_to_token=order),
+        ),
+        ("per_channel_cast_and_transpose", f"{shape} bf16 -> e4m3, 128 tokens"): (
+            x, lambda: quant.per_channel_cast_and_transpose(x, "e4m3", 128),
+        ),
+        ("swiglu_forward_and_per_channel_cast_and_transpose",
+         f"{tokens}x{2 * hidden} bf16 -> e4m3, 128 tokens"): (
+            wide,
+            lambda: quant.swiglu_forward_and_per_channel_cast_and_transpose(wide, "e4m3", 128),
+        ),
+        ("per_block_cast_lossless", f"{shape} e2m1 -> e4m3, 1x32 -> 32x32"): (
+            nibbles, lambda: quant.per_block_cast_lossless(nibbles, "e4m3", (1, 32), (32, 32)),
+        ),
+        ("per_token_cast e5m6", f"{shape} bf16 -> e5m6, a scale a row"): (
+            x, lambda: quant.per_token_cast(x, "e5m6", hidden),
         ),
         ("cast_back", f"{shape} e4m3 -> bf16, 128"): (
             coded, lambda: quant.cast_back(coded, "bf16", (1, 128)),

@@ -23,7 +23,8 @@ from tile_kernels.quant.common import BaseCastConfig, CastInputConfig, CastOutpu
 from tile_kernels.utils import ceil_div
 
 __all__ = [
-    "band_of", "check_blocks", "dtype_name", "output_or_new", "run_cast", "run_round_trip",
+    "band_of", "check_blocks", "dtype_name", "launch_rows_cast", "output_or_new", "run_cast",
+    "run_round_trip",
 ]  # fmt: skip
 
 
@@ -131,15 +132,8 @@ def _launch(
     codes_or_none = codes if codes is not None else _unused(plan.out_dtype, x.device)
     fast = plan_rows_cast(plan)
     if fast is not None:
-        from tile_kernels.quant.rows_cast_asc import rows_cast
-
         assert scales is not None
-        across = ceil_div(hidden, fast.cols)
-        rows_cast(
-            x, codes_or_none, common.sf_items(scales, config),
-            common.float_bits(config.clamp_min_value), ceil_div(x.shape[0], fast.rows) * across,
-            across, plan=fast, round_sf=config.round_sf,
-        )  # fmt: skip
+        launch_rows_cast(fast, x, None, codes_or_none, scales, config, x.shape[0])
         return
     from tile_kernels.quant.block_cast_asc import block_cast
 
@@ -152,6 +146,34 @@ def _launch(
         common.float_bits(config.clamp_min_value), int(config.round_sf),
         ceil_div(x.shape[0], plan.rows) * across, across,
         plan=plan,
+    )  # fmt: skip
+
+
+def launch_rows_cast(
+    plan: CastPlan,
+    x: torch.Tensor,
+    pos_to_token: torch.Tensor | None,
+    codes: torch.Tensor,
+    scales: torch.Tensor,
+    config: CastOutputConfig,
+    tokens: int,
+    turns: bool = False,
+    swiglu: bool = False,
+    clamp_value: float | None = None,
+) -> None:
+    """Runs the kernel of a plan by `plan_rows_cast`; `run_channel_cast` tells what options mean."""
+    from tile_kernels.quant.rows_cast_asc import rows_cast
+
+    across = ceil_div(x.shape[1] // 2 if swiglu else x.shape[1], plan.cols)
+    rows_cast(
+        x,
+        _unused("int32", x.device)[0] if pos_to_token is None else pos_to_token,
+        codes.view(torch.uint8) if turns else codes,
+        common.sf_items(scales, config),
+        common.float_bits(config.clamp_min_value), 0.0 if clamp_value is None else clamp_value,
+        tokens, ceil_div(tokens, plan.rows) * across, across,
+        plan=plan, round_sf=config.round_sf, gathers=pos_to_token is not None, turns=turns,
+        swiglu=swiglu, has_limit=clamp_value is not None,
     )  # fmt: skip
 
 

@@ -129,22 +129,20 @@ def _tile_bytes(x: str, out: str, sf_in: Band, sf: Band, rows: int, cols: int, s
 
 def make_plan(
     mode: str, x_dtype: str, out_dtype: str, fmt: str, sf_in: Band, sf: Band, cores: int,
-    stochastic: bool = False, row_divisor: int = 32, extra_bytes: int = 0,
+    stochastic: bool = False, row_divisor: int = 32,
 ) -> CastPlan:  # fmt: skip
     """Chooses the tile of a block cast.
 
     Args:
         row_divisor: the rows of the tile divide it where blocks allow.
-        extra_bytes: further bytes of the unified buffer for each element of the tile.
 
     Raises:
         TileKernelsValueError: not even one row of blocks fits the unified buffer.
     """
     rows, cols, subs = _smallest_tile(sf_in, sf)
-    extra = extra_bytes
 
     def needed(rows: int, cols: int, subs: int) -> int:
-        return _tile_bytes(x_dtype, out_dtype, sf_in, sf, rows, cols, subs) + rows * cols * extra
+        return _tile_bytes(x_dtype, out_dtype, sf_in, sf, rows, cols, subs)
 
     while subs == 1 and cols < 512 and sf.block[1] <= 128:
         cols *= 2
@@ -203,11 +201,13 @@ def plan_token_cast(plan: CastPlan, hidden: int) -> CastPlan | None:
     return replace(plan, rows=32768 // cols, cols=cols, subs=1, lanes=1, workers=1)
 
 
-def plan_rows_cast(plan: CastPlan) -> CastPlan | None:
+def plan_rows_cast(plan: CastPlan, turns: bool = False, swiglu: bool = False) -> CastPlan | None:
     """The plan of the same cast for the kernel on vector registers whose scales span rows.
 
     It takes bf16 and fp32 to e4m3, and to e2m1 with blocks of several channels, with blocks of 32
     or 128 rows. Tiles are whole blocks and words, as wide as leaves room for two of them.
+    With `turns` the codes of a tile of 128 x 128 are transposed; they are bytes then. With `swiglu`
+    there are two tiles of x.
     """
     height, width = plan.sf.block
     takes = (
@@ -222,13 +222,16 @@ def plan_rows_cast(plan: CastPlan) -> CastPlan | None:
         return None
     rows = height * (plan.sf.layout.pack if plan.sf.layout.kind == "packed_channel" else 1)
     least = lcm(64, width * plan.sf.word)
+    shapes = [(rows, cols) for cols in (1024, 512, 256, 128, 64) if cols % least == 0]
+    fast = replace(plan, subs=1, lanes=1, workers=1)
+    if turns:
+        fast, shapes = replace(fast, out_dtype="uint8"), [(128, 128)]
     for stages in (2, 1):
-        for cols in (1024, 512, 256, 128, 64):
-            needed = _tile_bytes(plan.x_dtype, plan.out_dtype, Band(), Band(), rows, cols, 1)
-            if cols % least == 0 and stages * needed <= REGISTERS_UB_LIMIT:
-                return replace(
-                    plan, rows=rows, cols=cols, subs=1, lanes=1, workers=1, stages=stages
-                )
+        for rows, cols in shapes:
+            x_bytes = rows * cols * BYTES[plan.x_dtype] * (2 if swiglu else 1)
+            out_bytes = rows * cols // plan.out_per_item * (2 if turns else 1)
+            if stages * (x_bytes + out_bytes) <= REGISTERS_UB_LIMIT:
+                return replace(fast, rows=rows, cols=cols, stages=stages)
     return None
 
 

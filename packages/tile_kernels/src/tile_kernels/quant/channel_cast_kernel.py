@@ -10,8 +10,8 @@ import torch
 from tile_kernels import config as settings
 from tile_kernels.errors import TileKernelsValueError
 from tile_kernels.quant import common
-from tile_kernels.quant.block_cast_kernel import band_of, dtype_name
-from tile_kernels.quant.cast_plan import BYTES, Band, make_plan
+from tile_kernels.quant.block_cast_kernel import band_of, dtype_name, launch_rows_cast
+from tile_kernels.quant.cast_plan import Band, make_plan, plan_rows_cast
 from tile_kernels.quant.types import QuantTensor
 from tile_kernels.utils import ceil_div
 
@@ -61,26 +61,23 @@ def run_channel_cast(
     sf = common.alloc_scaling_factors((tokens, hidden), config, x.device)
     if not out.numel():
         return out, sf
-    from tile_kernels.quant.channel_cast_asc import channel_cast
-
-    x_dtype = dtype_name(x.dtype)
     band_in = Band() if sf_in is None else Band((1, sf_width))
     plan = make_plan(
-        "cast", x_dtype, dtype_name(out.dtype), "e4m3", band_in, band_of(config),
-        settings.get_num_vec_cores(), extra_bytes=int(turns) + BYTES[x_dtype] * int(swiglu),
+        "cast", dtype_name(x.dtype), dtype_name(out.dtype), "e4m3", band_in, band_of(config),
+        settings.get_num_vec_cores(),
     )  # fmt: skip
+    fast = plan_rows_cast(plan, turns, swiglu)
+    if fast is not None:
+        launch_rows_cast(fast, x, pos_to_token, out, sf, config, tokens, turns, swiglu, clamp_value)
+        return out, sf
+    from tile_kernels.quant.channel_cast_asc import channel_recast
+
+    assert sf_in is not None
+    assert pos_to_token is not None
     across = ceil_div(hidden, plan.cols)
-    channel_cast(
-        x,
-        torch.empty((1, 1), device=x.device) if sf_in is None else sf_in,
-        torch.empty(1, dtype=torch.int32, device=x.device)
-        if pos_to_token is None
-        else pos_to_token,
-        out, sf,
-        common.float_bits(config.clamp_min_value), int(config.round_sf),
-        0.0 if clamp_value is None else clamp_value, tokens,
-        ceil_div(tokens, plan.rows) * across, across,
-        plan=plan, gathers=pos_to_token is not None, swiglu=swiglu,
-        has_limit=clamp_value is not None, turns=turns,
+    channel_recast(
+        x, sf_in, pos_to_token, out, sf,
+        common.float_bits(config.clamp_min_value), int(config.round_sf), tokens,
+        ceil_div(tokens, plan.rows) * across, across, plan=plan,
     )  # fmt: skip
     return out, sf

@@ -16,34 +16,67 @@ import tilelang.ascend.language as T
 
 from tile_kernels._bridge import asc_kernel
 from tile_kernels.quant.numeric_asc import MAX_VALUE
+from tile_kernels.quant.swiglu_asc import LANES, store_numbers, values_at
 from tile_kernels.quant.token_cast_asc import clear_magnitudes, scales_of_magnitudes
+from tile_kernels.transpose.batched_transpose_asc import BLOCK, turn_rows
 from tile_kernels.utils import align
 
 __all__ = ["rows_cast"]
 
-LANES = 64  # fp32 lanes of a register
 HALF = "PAT_VL32"  # the first half of them
 UNROLL = 4  # maxima that do not wait for each other
 
 
-def values_at(tile: Any, i: Any, j: Any, mask: Any) -> Any:
+def kept(bits: Any, keep: Any, i: Any, mask: Any) -> Any:
+    """The int32 lanes of a row, zeros where the row stands for no token."""
+    return T.simd.vand(bits, T.simd.vld(keep[i], dist="BRC_B32"), mask) if keep else bits
+
+
+def row_values(tile: Any, keep: Any, i: Any, j: Any, all16: Any, all32: Any) -> Any:
     """64 numbers of a row as float32."""
-    if tile.dtype == "float32":
-        return T.simd.vld(tile[i, j])
-    value = T.simd.vld(tile[i, j], dist="UNPK_B16")
-    return T.simd.vcvt(value, "float32", mask, part=0)
+    value = values_at(tile, i, j, all16)
+    if not keep:
+        return value
+    return T.reinterpret(kept(T.reinterpret(value, "int32x64"), keep, i, all32), "float32x64")
 
 
-def bits_at(tile: Any, i: Any, j: Any, magnitude: Any, mask: Any) -> Any:
+def bits_at(tile: Any, keep: Any, i: Any, j: Any, magnitude: Any, mask: Any) -> Any:
     """The bits of 64 magnitudes, as int32."""
-    dist = "NORM" if tile.dtype == "float32" else "UNPK_B16"
-    return T.simd.vand(
-        T.reinterpret(T.simd.vld(tile[i, j], dist=dist), "int32x64"), magnitude, mask
-    )
+    value = T.simd.vld(tile[i, j], dist="NORM" if tile.dtype == "float32" else "UNPK_B16")
+    bits = T.simd.vand(T.reinterpret(value, "int32x64"), magnitude, mask)
+    return kept(bits, keep, i, mask)
 
 
 @T.macro
-def column_magnitudes(tile, largest, block, row0, rows, chunks):
+def rows_kept(positions, keep, rows):
+    """Writes a mask of all ones for each row with a position, 0 for negative ones."""
+    all32 = T.simd.pset(32)
+    for step in T.serial(rows // LANES):
+        sign = T.simd.vshrs(T.simd.vld(positions[step * LANES]), 31, all32)
+        T.simd.vsts(keep[step * LANES], T.simd.vnot(sign, all32), all32)
+
+
+@T.macro
+def activate(tile, right, rows, chunks, limit, has_limit):
+    """Replaces left halves by silu(left) * right, rounded to their dtype."""
+    all16, all32 = T.simd.pset(16), T.simd.pset(32)
+    zero = T.simd.vdup(T.float32(0.0), "float32", all32)
+    for i in T.serial(rows):
+        for c in T.serial(chunks):
+            a = T.alloc_var("float32x64")
+            b = T.alloc_var("float32x64")
+            a = values_at(tile, i, c * LANES, all16)
+            b = values_at(right, i, c * LANES, all16)
+            if has_limit:
+                a = T.simd.vmins(a, limit, all32)
+                b = T.simd.vmaxs(T.simd.vmins(b, limit, all32), -limit, all32)
+            below = T.simd.vadds(T.simd.vexpdif(zero, a, all32), T.float32(1.0), all32)
+            value = T.simd.vmul(T.simd.vdiv(a, below, all32, precision="ftz_true"), b, all32)
+            store_numbers(value, tile, i, c * LANES, all16, all32)
+
+
+@T.macro
+def column_magnitudes(tile, keep, largest, block, row0, rows, chunks):
     """Writes the bits of the largest magnitude of each channel to `largest` (int32); 0 to the 64
     channels after the last one."""
     all32 = T.simd.pset(32)
@@ -61,13 +94,13 @@ def column_magnitudes(tile, largest, block, row0, rows, chunks):
         m3 = zero
         for step in T.serial(T.truncdiv(rows, UNROLL)):
             i = row0 + step * UNROLL
-            m0 = T.simd.vmax(m0, bits_at(tile, i, c * LANES, magnitude, all32), all32)
-            m1 = T.simd.vmax(m1, bits_at(tile, i + 1, c * LANES, magnitude, all32), all32)
-            m2 = T.simd.vmax(m2, bits_at(tile, i + 2, c * LANES, magnitude, all32), all32)
-            m3 = T.simd.vmax(m3, bits_at(tile, i + 3, c * LANES, magnitude, all32), all32)
+            m0 = T.simd.vmax(m0, bits_at(tile, keep, i, c * LANES, magnitude, all32), all32)
+            m1 = T.simd.vmax(m1, bits_at(tile, keep, i + 1, c * LANES, magnitude, all32), all32)
+            m2 = T.simd.vmax(m2, bits_at(tile, keep, i + 2, c * LANES, magnitude, all32), all32)
+            m3 = T.simd.vmax(m3, bits_at(tile, keep, i + 3, c * LANES, magnitude, all32), all32)
         for rest in T.serial(T.truncmod(rows, UNROLL)):
             i = row0 + rows - 1 - rest
-            m0 = T.simd.vmax(m0, bits_at(tile, i, c * LANES, magnitude, all32), all32)
+            m0 = T.simd.vmax(m0, bits_at(tile, keep, i, c * LANES, magnitude, all32), all32)
         pair0 = T.simd.vmax(m0, m1, all32)
         pair1 = T.simd.vmax(m2, m3, all32)
         T.simd.vsts(largest[block, c * LANES], T.simd.vmax(pair0, pair1, all32), all32)
@@ -111,7 +144,7 @@ def factors_at(inverse: Any, block: Any, c: Any, band: Any, first: Any) -> Any:
 
 
 @T.macro
-def e4m3_codes(tile, inverse, codes, block, row0, rows, chunks, band):
+def e4m3_codes(tile, keep, inverse, codes, block, row0, rows, chunks, band):
     """Writes the e4m3 numbers nearest to value * inverse; NaN stays NaN.
 
     No product is above 448 but NaN, so the conversion that does not saturate is right for all.
@@ -121,8 +154,12 @@ def e4m3_codes(tile, inverse, codes, block, row0, rows, chunks, band):
     for c in T.serial(chunks):
         factor = factors_at(inverse, block, c, band, first)
         for i in T.serial(rows):
-            value = T.simd.vmul(values_at(tile, row0 + i, c * LANES, all16), factor, all32)
+            value = T.simd.vmul(
+                row_values(tile, keep, row0 + i, c * LANES, all16, all32), factor, all32
+            )
             code = T.simd.vcvt(value, "float8_e4m3fn", all8, sat=False, part=0)
+            if codes.dtype == "uint8":
+                code = T.reinterpret(code, "uint8x256")
             T.simd.vsts(codes[row0 + i, c * LANES], code, all32, dist="PK4_B32")
 
 
@@ -141,8 +178,8 @@ def e2m1_codes(tile, inverse, codes, rows, chunks, band):
         factor_a = factors_at(inverse, 0, a, band, first)
         factor_b = factors_at(inverse, 0, b, band, first)
         for i in T.serial(rows):
-            left = T.simd.vmul(values_at(tile, i, a * LANES, all16), factor_a, all32)
-            right = T.simd.vmul(values_at(tile, i, b * LANES, all16), factor_b, all32)
+            left = T.simd.vmul(row_values(tile, None, i, a * LANES, all16, all32), factor_a, all32)
+            right = T.simd.vmul(row_values(tile, None, i, b * LANES, all16, all32), factor_b, all32)
             halves = T.simd.vdintlv(
                 T.reinterpret(left, "uint16x128"), T.reinterpret(right, "uint16x128")
             )
@@ -180,20 +217,39 @@ def clear_spare_bytes(scales, blocks, band):
         T.simd.vsts(scales[p0, p1], T.simd.vdup(T.uint8(0), "uint8", all8), all8, dist="ONEPT_B8")
 
 
+class Plane:
+    """A matrix in place of a batch of one."""
+
+    def __init__(self, matrix: Any) -> None:
+        self.matrix = matrix
+
+    def __getitem__(self, place: tuple[Any, Any, Any]) -> Any:
+        return self.matrix[place[1], place[2]]
+
+
 @asc_kernel()
 def rows_cast(
-    x, out, sf, floor_bits: T.int32, tasks: T.int32, across: T.int32,
-    plan: Any = None, round_sf: bool = False,
+    x, pos_to_token, out, sf,
+    floor_bits: T.int32, limit: T.float32, tokens: T.int32, tasks: T.int32, across: T.int32,
+    plan: Any = None, round_sf: bool = False, gathers: bool = False, turns: bool = False,
+    swiglu: bool = False, has_limit: bool = False,
 ):  # fmt: skip
-    """Casts [tokens, hidden] bf16 or fp32, hidden a multiple of 64; `across` tiles lie in a row."""
-    M, H, XS = T.dynamic("M, H, XS")
+    """Casts `tokens` rows of bf16 or fp32, hidden a multiple of 64; `across` tiles lie in a row.
+
+    With `gathers` they are the rows `pos_to_token` of x, zeros for negative ones; else it is
+    unused. `out` is bytes [hidden, tokens] with `turns`. With `swiglu` a row of x holds both
+    halves, clamped with `has_limit`.
+    """
+    M, XW, XS, P = T.dynamic("M, XW, XS, P")
     OM, OW, OS, S0, S1, SS = T.dynamic("OM, OW, OS, S0, S1, SS")
-    x: T.StridedTensor((M, H), (XS, 1), plan.x_dtype)
+    x: T.StridedTensor((M, XW), (XS, 1), plan.x_dtype)
+    pos_to_token: T.Tensor((P,), T.int32)
     out: T.StridedTensor((OM, OW), (OS, 1), plan.out_dtype)
     sf: T.StridedTensor((S0, S1), (SS, 1), plan.sf.dtype)
 
     R, C = plan.rows, plan.cols
     height, width = plan.sf.block
+    hidden = T.truncdiv(XW, 2) if swiglu else XW
     blocks = R // height
     is_channel, is_bf16 = width == 1, plan.x_dtype == "bfloat16"
     is_packed = plan.sf.layout.kind == "packed_channel"
@@ -203,18 +259,24 @@ def rows_cast(
     places = blocks if is_channel else align(s0, max(LANES // pitch, 1))
     with T.Kernel(plan.cores) as core:
         tile = T.alloc_shared((R, C), plan.x_dtype)
+        right = T.alloc_shared((R, C) if swiglu else (1, LANES), plan.x_dtype)
         codes = T.alloc_shared((R, C // plan.out_per_item), plan.out_dtype)
         largest = T.alloc_shared((1, LANES if is_channel else C + LANES), T.int32)
         amax = T.alloc_shared((places, pitch), T.int32)
         inverse = T.alloc_shared((places, pitch), T.float32)
         exponents = T.alloc_shared((places, pitch) if is_packed else (1, LANES), T.int32)
         scales = T.alloc_shared((1, s1) if is_packed else (places, pitch), plan.sf.dtype)
-        T.annotate_buffer_versions(
-            {
-                tile: plan.stages, codes: plan.stages, scales: 2,
-                largest: 1, amax: 1, inverse: 1, exponents: 1,
-            }
-        )  # fmt: skip
+        positions = T.alloc_shared((align(R, LANES),), T.int32)
+        keep = T.alloc_shared((align(R, LANES),), T.int32)
+        turned = T.alloc_shared((C, R + BLOCK) if turns else (1, BLOCK), plan.out_dtype)
+        in_flight = {tile: plan.stages, codes: plan.stages, scales: 2}
+        if gathers:
+            in_flight[positions] = 2
+        if swiglu:
+            in_flight[right] = plan.stages
+        if turns:
+            in_flight[turned] = plan.stages
+        T.annotate_buffer_versions({**in_flight, largest: 1, amax: 1, inverse: 1, exponents: 1})
         with T.SimdVF():
             clear_magnitudes(amax, places * pitch, pitch)
         for turn in T.Pipelined(
@@ -226,14 +288,34 @@ def rows_cast(
                 row0 = T.truncdiv(turn * plan.cores + core, across) * R
                 col0 = T.truncmod(turn * plan.cores + core, across) * C
             o0, o1 = plan.sf.layout.items(row0 // height, col0 // width)
-            T.copy(x[row0, col0], tile)
+            if gathers:
+                T.copy(pos_to_token[row0 : row0 + R], positions[0:R])
+                for i in T.serial(T.min(R, tokens - row0)):
+                    token = T.max(pos_to_token[row0 + i], 0)
+                    T.copy(x[token : token + 1, col0 : col0 + C], tile[i : i + 1, 0:C])
+            else:
+                T.copy(x[row0, col0], tile)
+            if swiglu:
+                T.copy(x[row0, hidden + col0], right)
             with T.SimdVF():
-                chunks = T.truncdiv(T.min(H - col0, C), LANES)
+                if gathers:
+                    rows_kept(positions, keep, align(R, LANES))
+                    T.simd.mem_bar("VST_VLD")
+                chunks = T.truncdiv(T.min(hidden - col0, C), LANES)
+                if swiglu:
+                    activate(tile, right, T.min(tokens - row0, R), chunks, limit, has_limit)
+                    T.simd.mem_bar("VST_VLD")
                 # Largest magnitudes
                 for b in T.serial(blocks):
-                    rows = T.max(T.min(M - row0 - b * height, height), 0)
+                    rows = T.max(T.min(tokens - row0 - b * height, height), 0)
                     column_magnitudes(
-                        tile, amax if is_channel else largest, b, b * height, rows, chunks
+                        tile,
+                        keep if gathers else None,
+                        amax if is_channel else largest,
+                        b,
+                        b * height,
+                        rows,
+                        chunks,
                     )
                 if not is_channel:
                     T.simd.mem_bar("VST_VLD")
@@ -246,7 +328,7 @@ def rows_cast(
                 )  # fmt: skip
                 if is_packed:
                     T.simd.mem_bar("VST_VLD")
-                    used = T.min(T.truncdiv(M - row0 + height - 1, height), blocks)
+                    used = T.min(T.truncdiv(tokens - row0 + height - 1, height), blocks)
                     words_of_exponents(exponents, scales, used, chunks, plan.sf.layout.pack)
                 elif plan.sf.word > 1:
                     T.simd.mem_bar("VST_VST")
@@ -258,11 +340,27 @@ def rows_cast(
                     if not is_packed:
                         T.simd.mem_bar("VST_VLD")
                     for b in T.serial(blocks):
-                        rows = T.max(T.min(M - row0 - b * height, height), 0)
+                        rows = T.max(T.min(tokens - row0 - b * height, height), 0)
                         if plan.fmt == "e4m3":
-                            e4m3_codes(tile, inverse, codes, b, b * height, rows, chunks, plan.sf)
+                            e4m3_codes(
+                                tile,
+                                keep if gathers else None,
+                                inverse,
+                                codes,
+                                b,
+                                b * height,
+                                rows,
+                                chunks,
+                                plan.sf,
+                            )
                         else:
                             e2m1_codes(tile, inverse, codes, rows, chunks, plan.sf)
-            if plan.mode == "cast":
+                if turns:
+                    T.simd.mem_bar("VST_VLD")
+                    for step in T.serial(T.truncdiv(T.min(tokens - row0, R) + BLOCK - 1, BLOCK)):
+                        turn_rows(Plane(codes), Plane(turned), step * BLOCK, 1, R + BLOCK)
+            if turns:
+                T.copy(turned[0:C, 0:R], out[col0 : col0 + C, row0 : row0 + R])
+            elif plan.mode == "cast":
                 T.copy(codes, out[row0, col0 // plan.out_per_item])
             T.copy(scales[0:s0, 0:s1], sf[o0 : o0 + s0, o1 : o1 + s1])

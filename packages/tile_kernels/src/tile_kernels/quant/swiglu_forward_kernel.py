@@ -12,9 +12,10 @@ from tile_kernels._gather import gathered
 from tile_kernels.errors import TileKernelsTypeError, TileKernelsValueError
 from tile_kernels.quant import common
 from tile_kernels.quant.block_cast_kernel import band_of, check_blocks, dtype_name
-from tile_kernels.quant.cast_plan import BYTES, Band, make_plan
+from tile_kernels.quant.cast_plan import Band
 from tile_kernels.quant.first_generation import also_accepts
 from tile_kernels.quant.psum import check_psum, check_weights
+from tile_kernels.quant.swiglu_plan import plan_forward, tile_width
 from tile_kernels.quant.types import QuantTensor
 from tile_kernels.utils import ceil_div, str_to_dtype
 
@@ -22,7 +23,6 @@ __all__ = ["swiglu_forward", "swiglu_forward_and_per_token_cast"]
 
 GROUPS = (32, 128)
 HIDDEN_MULTIPLE = 64
-NO_SCALES = Band((1, 32))  # gives the tile its width where nothing is quantised
 
 
 def swiglu_forward(
@@ -245,12 +245,12 @@ def _launch(
         return
     from tile_kernels.quant.swiglu_forward_asc import swiglu_forward as kernel
 
-    x_dtype = dtype_name(x.dtype)
-    alignment = settings.get_token_alignment() if psum is not None else 32
-    plan = make_plan(
-        "plain" if config is None else "cast", "float32", dtype_name(out.dtype), "e4m3", Band(),
-        NO_SCALES if config is None else band_of(config), settings.get_num_vec_cores(),
-        row_divisor=alignment, extra_bytes=2 * BYTES[x_dtype],
+    hidden = out.shape[1]
+    plan = plan_forward(
+        dtype_name(x.dtype), dtype_name(out.dtype), Band() if config is None else band_of(config),
+        hidden, settings.get_num_vec_cores(),
+        settings.get_token_alignment() if psum is not None else 0,
+        weights is not None, clamp_value is not None, count is not None,
     )  # fmt: skip
     device = x.device
     items = (
@@ -258,7 +258,8 @@ def _launch(
         if sf is None or config is None
         else common.sf_items(sf, config)
     )
-    across = ceil_div(out.shape[1], plan.cols)
+    width = tile_width(plan, hidden)
+    across = ceil_div(hidden, width)
     kernel(
         x,
         psum if psum is not None else torch.empty(1, dtype=torch.int32, device=device),
@@ -267,8 +268,6 @@ def _launch(
         out, items,
         1.0 if factor is None else float(factor), 0.0 if clamp_value is None else clamp_value,
         0 if config is None else common.float_bits(config.clamp_min_value),
-        0 if config is None else int(config.round_sf),
-        ceil_div(x.shape[0], plan.rows) * across, across,
-        plan=plan, x_dtype=x_dtype, has_psum=psum is not None, has_weights=weights is not None,
-        has_limit=clamp_value is not None, has_count=count is not None, alignment=alignment,
+        ceil_div(x.shape[0], plan.rows) * across, across, width,
+        plan=plan, round_sf=config is not None and config.round_sf,
     )  # fmt: skip

@@ -1,0 +1,89 @@
+"""Plans the SwiGLU kernels: tile, formats and options, as pure functions (no torch in here).
+
+A plan is the compile-time part of a kernel; equal plans share one kernel, for any number of tokens
+and, but for one scale a row, any hidden size.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import gcd
+
+from tile_kernels.errors import TileKernelsValueError
+from tile_kernels.quant.cast_plan import BYTES, UB_LIMIT, Band
+from tile_kernels.utils import align, ceil_div
+
+__all__ = ["SwigluPlan", "plan_forward", "tile_width"]
+
+ROWS = 4
+BATCH = 512  # channels that the kernels handle together
+ROOM = 12 * 1024  # bytes of the unified buffer for scales, weights and counts
+
+
+@dataclass(frozen=True)
+class SwigluPlan:
+    """Compile-time options of the forward kernel.
+
+    Attributes:
+        x_dtype, out_dtype: dtypes of the data.
+        sf: the scales of the result; none in a plain SwiGLU.
+        rows, cols: most elements of a tile.
+        stages: copies of the buffers of x and of the result, so that tiles overlap.
+        cores: size of the grid.
+        alignment: of the experts' first rows; 0 without experts.
+        has_weights, has_limit, has_count: which optional arguments exist.
+    """
+
+    x_dtype: str
+    out_dtype: str
+    sf: Band
+    rows: int
+    cols: int
+    stages: int
+    cores: int
+    alignment: int = 0
+    has_weights: bool = False
+    has_limit: bool = False
+    has_count: bool = False
+
+    @property
+    def casts(self) -> bool:
+        """The result is quantised."""
+        return self.sf.exists
+
+    @property
+    def group(self) -> str:
+        """How channels share a scale: ``half`` (32), ``pair`` (128), ``row``, or ``none``."""
+        return {0: "none", 32: "half", 128: "pair"}.get(self.sf.block[1], "row")
+
+
+def plan_forward(
+    x_dtype: str, out_dtype: str, sf: Band, hidden: int, cores: int, alignment: int = 0,
+    has_weights: bool = False, has_limit: bool = False, has_count: bool = False,
+) -> SwigluPlan:  # fmt: skip
+    """Chooses the tile: a few rows, as wide as leaves room for two, or whole rows with one scale.
+
+    Raises:
+        TileKernelsValueError: a row with one scale does not fit the unified buffer.
+    """
+    room = UB_LIMIT - ROOM
+    once = 4 if sf.exists else 0
+    twice = 2 * BYTES[x_dtype] + BYTES[out_dtype]
+    options = (cores, alignment, has_weights, has_limit, has_count)
+    if sf.block[1] in (0, 32, 128):
+        rows = gcd(ROWS, alignment)
+        cols = room // (once + 2 * twice) // rows // BATCH * BATCH
+        return SwigluPlan(x_dtype, out_dtype, sf, rows, cols, 2, *options)
+    cols = align(hidden, BATCH)
+    for stages in (2, 1):
+        if cols * (once + stages * twice) <= room:
+            return SwigluPlan(x_dtype, out_dtype, sf, 1, cols, stages, *options)
+    raise TileKernelsValueError(
+        f"one scale for {hidden} channels of {x_dtype} needs {cols * (once + twice)} bytes, the "
+        f"unified buffer has room for {room}; use num_per_channels=128"
+    )
+
+
+def tile_width(plan: SwigluPlan, hidden: int) -> int:
+    """Columns of a tile of this call: rows are cut evenly, into whole batches."""
+    return align(ceil_div(hidden, ceil_div(hidden, plan.cols)), BATCH)
