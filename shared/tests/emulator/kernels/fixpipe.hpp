@@ -35,7 +35,14 @@ inline void fill_integers(__gm__ uint8_t* image) {
 
 inline void fill_row(__gm__ uint8_t* image) {
     asc_copy_gm2l1(at<void>(0), image, 1, 128, 0, 0, 0);
+    // Operands of zeros: 1 and 64 fractals of 16 x 8
+    asc_fill_value_config zeros;
+    zeros.repeat = 1;
+    zeros.blk_num = 1024;
+    asc_fill_l1(at<uint32_t>(4096), 0u, zeros);
     asc_sync();
+    asc_copy_l12l0a_sync(at<float>(0), at<float>(4096), 0, 0, 1, 1, 1, 1);
+    asc_copy_l12l0b_sync(at<float>(0), at<float>(4096), 0, 0, 64, 1, 64, 64);
     asc_copy_l12bt_sync(0, at<float>(0), 4096);
     asc_mmad_sync(at<float>(0), at<float>(0), at<float>(0), uint64_t{0}, 16, 8, 1024, 0, true);
 }
