@@ -11,6 +11,15 @@ from tile_kernels._asc import LANES
 NONE = 1 << 30  # index of "nothing left"
 
 
+def rows_of_tile(width: int) -> int:
+    """Tokens of a core at once, a warp each, for rows of scores with room for `width`.
+
+    A warp waits for its own last instruction most of the time: 16 take as long as one. Wide rows
+    do not leave the unified buffer room for so many.
+    """
+    return 16 if width <= 2048 else 8
+
+
 @T.macro
 def token_of_warp(first, tokens, mask, masked, active):
     """Row of the tile, lane, token and whether there is such a token, of a thread of a gate.

@@ -18,11 +18,11 @@ from tile_kernels.moe._select_asc import (
     group_scores,
     next_best,
     next_best_lane,
+    rows_of_tile,
     token_of_warp,
 )
 from tile_kernels.moe.mask_indices_by_tp_asc import local_index
 
-ROWS = 4
 MAX_SLOTS = 1024  # also the most groups
 DUPLICATE_STEP = 23333  # spreads tokens over the copies of an expert
 
@@ -101,13 +101,14 @@ def gate(
     scores: T.Tensor((scored, experts), T.float32)
     topk_idx: T.Tensor((tokens, slots), T.int64)
     topk_weights: T.Tensor((tokens, slots), T.float32)
+    rows = rows_of_tile(width)
     with T.Kernel(cores) as core:
-        tile = T.alloc_shared((ROWS, width), T.float32)
-        sums = T.alloc_shared((ROWS, MAX_SLOTS), T.float32)
-        for turn in T.serial(T.ceildiv(T.ceildiv(tokens, ROWS) - core, cores)):
-            first = (turn * cores + core) * ROWS
+        tile = T.alloc_shared((rows, width), T.float32)
+        sums = T.alloc_shared((rows, MAX_SLOTS), T.float32)
+        for turn in T.serial(T.ceildiv(T.ceildiv(tokens, rows) - core, cores)):
+            first = (turn * cores + core) * rows
             T.copy(logits[first, 0], tile)
-            with T.SimtVF(threads=ROWS * LANES):
+            with T.SimtVF(threads=rows * LANES):
                 active = T.alloc_local((1,), T.int32)
                 row, lane, token, inside = token_of_warp(first, tokens, mask, masked, active)
                 # NOTE: variables keep these terms out of expressions, lowering is quicker then.

@@ -8,9 +8,7 @@ import tilelang.ascend.language as T
 
 from tile_kernels._asc import LANES, require
 from tile_kernels._bridge import asc_kernel
-from tile_kernels.moe._select_asc import all_finite, next_best
-
-ROWS = 8
+from tile_kernels.moe._select_asc import all_finite, next_best, rows_of_tile
 
 
 @asc_kernel()
@@ -22,12 +20,13 @@ def topk_gate(scores, topk_idx, width: int, cores: int):
     tokens, experts, k = T.dynamic("tokens, experts, k")
     scores: T.Tensor((tokens, experts), T.float32)
     topk_idx: T.Tensor((tokens, k), T.int64)
+    rows = rows_of_tile(width)
     with T.Kernel(cores) as core:
-        tile = T.alloc_shared((ROWS, width), T.float32)
-        for turn in T.serial(T.ceildiv(T.ceildiv(tokens, ROWS) - core, cores)):
-            first = (turn * cores + core) * ROWS
+        tile = T.alloc_shared((rows, width), T.float32)
+        for turn in T.serial(T.ceildiv(T.ceildiv(tokens, rows) - core, cores)):
+            first = (turn * cores + core) * rows
             T.copy(scores[first, 0], tile)
-            with T.SimtVF(threads=ROWS * LANES):
+            with T.SimtVF(threads=rows * LANES):
                 thread = T.get_thread_binding()
                 row, lane = thread // LANES, thread % LANES
                 token = first + row
