@@ -34,9 +34,10 @@ def _positions() -> tuple[torch.Tensor, torch.Tensor]:
 
 
 def _expand() -> object:
-    to_pos, pos_to_expert = _positions()
-    data = torch.randn(9, 300).to(torch.float8_e4m3fn)
-    return moe.expand_to_fused_with_sf((data, torch.rand(9, 3)), 128, to_pos, pos_to_expert, True)
+    # Enough tokens for each core to use its buffers again
+    mapping = moe.get_fused_mapping(_indices(70), 12, 0, 4)
+    data = (torch.randn(70, 300).to(torch.float8_e4m3fn), torch.rand(70, 3))
+    return moe.expand_to_fused_with_sf(data, 128, mapping[3], mapping[0], True)
 
 
 def _reduce() -> object:
@@ -122,6 +123,15 @@ def _gathered_weights() -> object:
     return expand_weights(torch.rand(70, 3), mapping[2], mapping[3])
 
 
+def _swiglu_cast_options() -> object:
+    x, weights = quant_inputs(70, 2 * 4672, spread=1.0), torch.rand(70)
+    psum, count = torch.tensor([3, 37, 64], dtype=torch.int32), torch.zeros(4, dtype=torch.int64)
+    result = quant.swiglu_forward_and_per_token_cast(
+        x, "e4m3", 128, psum, weights, 2.5, clamp_value=1.5, clamped_count=count
+    )
+    return *result, count
+
+
 def _swiglu_backward() -> object:
     x = quant_inputs(150, 1408, torch.float32, spread=1.0)
     grad = quant_inputs(150, 704, torch.float32, spread=1.0, seed=1)
@@ -177,7 +187,12 @@ CASES: dict[str, Callable[[], object]] = {
     "expand": _expand,
     "expand_weights": _gathered_weights,
     "reduce": _reduce,
-    "transpose": lambda: transpose.transpose(torch.randn(130, 330)),
+    # Several tiles a core
+    "transpose": lambda: transpose.transpose(torch.randn(300, 700)),
+    "transpose_halves": lambda: transpose.transpose(torch.randn(700, 700).half()),
+    "transpose_bytes": lambda: transpose.transpose(
+        torch.randint(-128, 128, (900, 900), dtype=torch.int8)
+    ),
     "rotary": _rotary,
     "randn": lambda: rand.randn(5000, device="cpu"),
     # Casts
@@ -228,6 +243,12 @@ CASES: dict[str, Callable[[], object]] = {
     "swiglu": lambda: quant.swiglu_forward(quant_inputs(70, 384, spread=1.0), "fp32"),
     "swiglu_cast": lambda: quant.swiglu_forward_and_per_token_cast(
         quant_inputs(150, 384, torch.float32, spread=1.0), "e4m3", 128, **_PACKED_COL
+    ),
+    # Several tiles a core, batches with a tail, all options
+    "swiglu_cast_options": _swiglu_cast_options,
+    "swiglu_bf16": lambda: quant.swiglu_forward(quant_inputs(70, 1408, spread=1.0), "bf16"),
+    "swiglu_cast_32": lambda: quant.swiglu_forward_and_per_token_cast(
+        quant_inputs(70, 1408, spread=1.0), "e4m3", 32
     ),
     "swiglu_backward": _swiglu_backward,
     # Several tiles a core

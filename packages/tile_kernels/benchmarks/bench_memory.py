@@ -83,6 +83,9 @@ def measure(tokens: int, hidden: int, k: int, only: str) -> Iterator[Row]:
         ("cast_back", f"{shape} e4m3 -> bf16, 128"): (
             coded, lambda: quant.cast_back(coded, "bf16", (1, 128)),
         ),
+        ("swiglu_forward", f"{tokens}x{2 * hidden} bf16 -> bf16"): (
+            wide, lambda: quant.swiglu_forward(wide, "bf16"),
+        ),
         ("swiglu_forward_and_per_token_cast", f"{tokens}x{2 * hidden} bf16 -> e4m3, 128"): (
             wide, lambda: quant.swiglu_forward_and_per_token_cast(wide, "e4m3", 128),
         ),

@@ -1,9 +1,9 @@
 """Modelled time of the routing and row operators, and host time as a ratio to torch.
 
-Modelled: device time of all kernels of a call from the emulator's timing model (`replay`), the share
-of it that is launch overhead, bytes of all inputs and outputs over it, and that as a share of the
-HBM limit. Host: best of several calls of the operator on the emulator, over the best of the torch
-reference. No figure was measured on hardware.
+Modelled: device time of all kernels of a call from the emulator's timing model (`replay`), the
+share of it that is launch overhead, bytes of all inputs and outputs over it, and that as a share of
+the HBM limit. Host: best of several calls of the operator on the emulator, over the best of the
+torch reference. No figure was measured on hardware.
 
 Run: python benchmarks/bench_moe.py [--csv results/moe.csv] [--tokens 64 --tokens 1024] [--rounds 3]
 """
@@ -29,7 +29,7 @@ COLUMNS = (*MODELLED, "host_ms", "of_torch")
 
 @dataclass(frozen=True)
 class Case:
-    """One operator on one input: how to call it, the reference, and the bytes it reads and writes."""
+    """One operator on one input: how to call it, the reference, bytes read and written."""
 
     name: str
     case: str
@@ -67,8 +67,7 @@ def cases(tokens: int, hidden: int, experts: int, k: int) -> list[Case]:
         Case("top2_sum_gate", routing,
              lambda: moe.top2_sum_gate(
                  scores, bias, k, 4, 8, False, 0, 1.0, 0, 1, 0, 1, "sigmoid"),
-             lambda: reference.top2_sum_gate(
-                 scores, bias, k, 4, 8, False, 0, 1.0, 0, 1, 0, 1, "sigmoid"),
+             lambda: reference.top2_sum_gate(scores, bias, k, 4, 8, 0, 1.0, 0, 1, 0, 1, "sigmoid"),
              count_bytes(scores), count_bytes([idx, weights])),
         Case("get_fused_mapping", routing,
              lambda: moe.get_fused_mapping(idx, experts, pos_to_expert.numel(), 128),

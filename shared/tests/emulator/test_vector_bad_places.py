@@ -6,6 +6,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from deep_jit._shared.emulator import emulator
 from deep_jit._shared.jit import LaunchError
 
 from .conftest import Emulator
@@ -93,3 +94,9 @@ def test_bad_places_are_reported_with_their_line(kernel, index):
     assert "kernel places" in text
     assert "core AIV0" in text
     assert "kernel.asc:" in text
+
+
+@pytest.mark.parametrize("index", [i for i, case in enumerate(ERRORS) if _END in case.error])
+def test_checkers_do_not_look_at_places_out_of_ub(kernel, index):
+    with emulator(checks="all"), pytest.raises(LaunchError, match=ERRORS[index].error):
+        kernel.launch(index, np.zeros(65536, np.uint8))

@@ -142,6 +142,7 @@ def test_a_wait_of_one_lane_for_another_of_its_warp_is_left(simt):
 
 
 def test_a_wait_for_another_warp_is_kept(simt):
+    """A race, as racecheck says; so it is not asked."""
     text = """
     __simt_callee__ inline int32_t wait(__gm__ const int32_t* p) {
         int32_t now = *p;
@@ -160,7 +161,7 @@ def test_a_wait_for_another_warp_is_kept(simt):
     }
     """
     words, out = np.zeros(1, np.int32), np.zeros(64, np.int32)
-    simt.compile(text)(words, out)
+    simt.compile(text, checks="none")(words, out, checks="none")
     assert (out[:32] == 5 * 32).all()
     assert (out[32:] == 3200).all()
 

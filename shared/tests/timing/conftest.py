@@ -99,13 +99,15 @@ def vector_arithmetic(runtime: Runtime) -> Profile:
 
 @pytest.fixture(scope="session")
 def simt_work(runtime: Runtime) -> Profile:
-    """`simt_work(threads, turns, loads, busy=threads)` -> profile of one SIMT function."""
-    with emulator(timing="replay"):
-        kernel = runtime.compile("simt_work", (_KERNELS / "simt_work.hpp").read_text())
+    """`simt_work(threads, turns, loads, busy=threads, **options)` -> profile of a SIMT function."""
+    text = (_KERNELS / "simt_work.hpp").read_text()
     data = np.zeros(2048, np.int32)
 
-    def run(threads: int, turns: int, loads: int, busy: int | None = None) -> TimingProfile:
-        with emulator(timing="replay"):
+    def run(
+        threads: int, turns: int, loads: int, busy: int | None = None, **options
+    ) -> TimingProfile:
+        with emulator(timing="replay", **options):
+            kernel = runtime.compile("simt_work", text)
             numbers = (threads, turns, loads, threads if busy is None else busy)
             kernel.launch({"num_blocks": 1}, data, *map(np.int32, numbers))
         return last_profile()

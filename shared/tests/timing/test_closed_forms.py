@@ -206,3 +206,7 @@ def test_fast_mode_divides_l2_between_cores(closed_form, constant, begin):
 )
 def test_time_does_not_depend_on_how_the_emulator_runs(closed_form, options):
     assert closed_form(6, 20, blocks=3, **options) == closed_form(6, 20, blocks=3)
+
+
+def test_checkers_leave_the_time_of_simt_functions_alone(simt_work):
+    assert simt_work(64, 99, 2, checks="all").cycles == simt_work(64, 99, 2, checks="none").cycles

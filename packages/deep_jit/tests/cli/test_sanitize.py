@@ -116,7 +116,8 @@ int main() {
     data = here;
 #endif
     void (*const kernel)(int32_t*, Pad) = add;
-    if (data != nullptr) kernel<<<dim3(1), dim3(64), 0, nullptr>>>(static_cast<int32_t*>(data), pad);
+    int32_t* const numbers = static_cast<int32_t*>(data);
+    if (data != nullptr) kernel<<<dim3(1), dim3(64), 0, nullptr>>>(numbers, pad);
     return aclrtSynchronizeDevice();
 }
 """

@@ -44,6 +44,24 @@ def asc_kernel(**options: Any) -> Callable[[Callable[..., Any]], Any]:
     options["pass_configs"] = {**PASS_CONFIGS, **options.get("pass_configs", {})}
 
     def wrap(function: Callable[..., Any]) -> Any:
-        return bridge()(tilelang.jit(target="ascend", **options)(function))
+        return _PrintingKernel(bridge()(tilelang.jit(target="ascend", **options)(function)))
 
     return wrap
+
+
+class _PrintingKernel:
+    """A kernel that prints its text at each call while ``TK_PRINT_KERNEL_SOURCE`` is set."""
+
+    def __init__(self, function: Any) -> None:
+        from tile_kernels._shared.jit.env import Env
+
+        self._function = function
+        self._env = Env(ENV_PREFIX)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if self._env.get_bool("PRINT_KERNEL_SOURCE"):
+            print(self._function.compile(*args, **kwargs).source, flush=True)
+        return self._function(*args, **kwargs)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._function, name)

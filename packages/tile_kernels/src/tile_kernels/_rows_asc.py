@@ -1,4 +1,4 @@
-"""Kernel that moves whole rows by DMA, as bytes: scatter by a mapping, zeros where nothing goes."""
+"""Kernels that move whole rows by DMA, as bytes: scatter by a mapping, and zero rows."""
 
 # mypy: ignore-errors
 # (TileLang gives annotations and names inside a kernel a meaning of their own.)
@@ -10,6 +10,14 @@ from tile_kernels._bridge import asc_kernel
 
 CHUNK = 16384  # bytes of a row that are in flight at once
 STAGES = 4
+
+
+@T.macro
+def fill_with_zeros(row):
+    """Writes zeros to a row of CHUNK bytes."""
+    all8 = T.simd.pset(8)
+    for i in T.serial(CHUNK // 256):
+        T.simd.vsts(row[0, i * 256], T.simd.vdup(T.int8(0), "int8", all8), all8, dist="NORM_B8")
 
 
 @asc_kernel()
@@ -28,11 +36,7 @@ def scatter_rows(x, token_topk_to_pos, pos_to_expert, out, cores: int):
         zeros = T.alloc_shared((1, CHUNK), T.int8)
         T.annotate_buffer_versions({row: STAGES, zeros: 1})
         with T.SimdVF():
-            all8 = T.simd.pset(8)
-            for i in T.serial(CHUNK // 256):
-                T.simd.vsts(
-                    zeros[0, i * 256], T.simd.vdup(T.int8(0), "int8", all8), all8, dist="NORM_B8"
-                )
+            fill_with_zeros(zeros)
         T.assume_no_conflict(out)  # a position belongs to one slot, or to none
         parts = T.ceildiv(size, CHUNK)
         for turn in T.serial(T.ceildiv(positions, cores)):
@@ -51,3 +55,20 @@ def scatter_rows(x, token_topk_to_pos, pos_to_expert, out, cores: int):
                 position = token_topk_to_pos[token, slot]
                 if position >= 0:
                     T.copy(row, out[position, column])
+
+
+@asc_kernel()
+def zero_rows(pos_to_expert, out, cores: int):
+    """Writes zeros to the rows of `out` (bytes) whose expert is negative."""
+    positions, size = T.dynamic("positions, size")
+    pos_to_expert: T.Tensor((positions,), T.int32)
+    out: T.Tensor((positions, size), T.int8)
+    with T.Kernel(cores) as core:
+        row = T.alloc_shared((1, CHUNK), T.int8)
+        with T.SimdVF():
+            fill_with_zeros(row)
+        for turn in T.serial(T.ceildiv(positions - core, cores)):
+            position = turn * cores + core
+            if pos_to_expert[position] < 0:
+                for part in T.serial(T.ceildiv(size, CHUNK)):
+                    T.copy(row, out[position, part * CHUNK])

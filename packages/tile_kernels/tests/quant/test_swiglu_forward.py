@@ -62,6 +62,17 @@ def test_codes(experts, n, options):
     assert_equal(sf[mask], wanted_sf[mask], check_stride=False)
 
 
+@pytest.mark.parametrize(("n", "options"), [(32, PACKED_COL), (128, {})])
+def test_codes_of_rows_in_several_tiles(n, options):
+    x, _ = case(9, 4672)  # two tiles, the second with a tail of half a group
+    values = swiglu_forward(x, "fp32")
+    torch.testing.assert_close(values.double(), model.swiglu_forward(x), rtol=5e-7, atol=1e-30)
+    codes, sf = swiglu_forward_and_per_token_cast(x, "e4m3", n, **options)
+    wanted, wanted_sf = ref.cast(values, "e4m3", (1, n), **options)
+    assert_equal(codes, wanted)
+    assert_equal(sf, wanted_sf)
+
+
 def test_without_options():
     for tokens in (0, 1, 70):
         x, _ = case(tokens, 64)

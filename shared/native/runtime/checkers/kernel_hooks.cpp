@@ -12,11 +12,22 @@ extern "C" {
 __attribute__((visibility("default"))) uint32_t asc_emu_observing = 0;
 }
 
+namespace asc_emu {
+namespace {
+
+// Tells of bytes of UB. A place that leaves UB is refused behind this (asc_emu_ub_place).
+void tell(uint32_t offset, uint32_t bytes, bool write, const void* site) {
+    constexpr uint32_t kUb = kSpaceBytes[static_cast<size_t>(Space::ub)];
+    if (offset <= kUb && bytes <= kUb - offset)
+        g_observer->on_vector_access(current_core(), offset, bytes, write, site);
+}
+
+}  // namespace
+}  // namespace asc_emu
+
 ASC_EMU_API void asc_emu_vector_access(const volatile void* address, uint32_t bytes, int write) {
     using namespace asc_emu;
-    if (!g_observer) return;
-    g_observer->on_vector_access(current_core(), offset_of(address), bytes, write != 0,
-                                 __builtin_return_address(0));
+    if (g_observer) tell(offset_of(address), bytes, write != 0, __builtin_return_address(0));
 }
 
 ASC_EMU_API void asc_emu_vector_lanes(const volatile void* address, const uint64_t* mask, uint32_t width,
@@ -29,9 +40,7 @@ ASC_EMU_API void asc_emu_vector_lanes(const volatile void* address, const uint64
     for (uint32_t first = 0; first < lanes;) {
         uint32_t end = first;
         while (end < lanes && active(end)) ++end;
-        if (end > first)
-            g_observer->on_vector_access(current_core(), offset + first * bytes, (end - first) * bytes, true,
-                                         __builtin_return_address(0));
+        if (end > first) tell(offset + first * bytes, (end - first) * bytes, true, __builtin_return_address(0));
         first = end + 1;
     }
 }

@@ -328,6 +328,7 @@ bool SimtBlock::owns(uint64_t address) {
         inside(&asc_emu_simt_block_idx, sizeof(uint3)) || inside(&asc_emu_simt_grid_dim, sizeof(dim3)))
         return true;
     if (!threads_.empty() && inside(threads_[current_].stack.memory, kThreadStackBytes)) return true;
+    if (work_.owns(address)) return true;
     if (inside(runner_.memory, kThreadStackBytes) || inside(&function_, sizeof(function_))) return true;
     if (function_.heap && inside(function_.heap, malloc_usable_size(function_.heap))) return true;
     // Warp operations keep what lanes bring on the function's own fiber.

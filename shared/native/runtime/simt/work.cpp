@@ -20,6 +20,15 @@ void SimtWork::leave() {
     asc_emu_simt_work = asc_emu_simt_works = nullptr;
 }
 
+bool SimtWork::owns(uint64_t address) const {
+    const auto inside = [address](const void* begin, size_t bytes) {
+        return address - reinterpret_cast<uintptr_t>(begin) < bytes;
+    };
+    return inside(counts_.data(), counts_.size() * sizeof(counts_[0])) ||
+           inside(&asc_emu_simt_work, sizeof(asc_emu_simt_work)) ||
+           inside(&asc_emu_simt_works, sizeof(asc_emu_simt_works));
+}
+
 uint32_t SimtWork::cycles() const {
     const timing::Constants k;   // NOTE: a replay with other constants keeps these
     double issued = 0, accesses = 0, bytes = 0, longest = 0;

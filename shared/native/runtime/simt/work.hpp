@@ -21,6 +21,8 @@ public:
         if (!counts_.empty()) asc_emu_simt_work = &counts_[thread];
     }
     uint32_t cycles() const;
+    // Whether kernel code counts at this address.
+    bool owns(uint64_t address) const;
 
 private:
     std::vector<asc_emu_simt_work_count> counts_;

@@ -9,6 +9,7 @@
 #include "asc_emu/insn/sync.hpp"
 #include "launch.hpp"
 #include "ops/unit_regions.hpp"
+#include "simt/block.hpp"
 
 namespace asc_emu::timing {
 namespace {
@@ -175,6 +176,7 @@ void Recorder::on_execute(const Core& core, const Command& c, const OpInfo& info
 
 // NOTE: `bytes` counts loads of a vector function, `value` stores, `cycles` is its schedule.
 void Recorder::on_vector_access(const Core& core, uint32_t, uint32_t bytes, bool write, const void*) {
+    if (running_simt()) return;   // threads count their own work (simt/work.hpp); checkers tell of it once more
     Record* r = state(core).running;
     if (!r) return;
     const uint32_t vectors = (bytes + kVectorBytes - 1) / kVectorBytes;

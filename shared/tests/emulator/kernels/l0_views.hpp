@@ -26,7 +26,9 @@ extern "C" __global__ __cube__ void l0_views(__gm__ uint8_t* src, __gm__ Params*
                 break;
             }
             case 4:  // GM -> L1: dst, source offset, blocks of 32 bytes
+                asc_sync();
                 asc_copy_gm2l1(at<void>(p[1]), src + p[2], 1, p[3], 0, 0, 0);
+                asc_sync();
                 break;
         }
     }

@@ -2,7 +2,8 @@
 
 Each core owns one slice of the flat list of (token, slot), and in it one thread owns an expert: it
 walks the slice and sees its own entries in order. So positions inside an expert follow the flat
-order on any number of cores, without atomics.
+order on any number of cores, without atomics. What threads walk over lies in the unified buffer:
+a load from global memory takes a thread as long as a hundred from there.
 """
 
 # mypy: ignore-errors
@@ -13,6 +14,8 @@ import tilelang.ascend.language as T
 
 from tile_kernels._asc import THREADS, require
 from tile_kernels._bridge import asc_kernel
+
+CHUNK = 4096  # indices of a slice in the unified buffer at once
 
 
 @asc_kernel()
@@ -25,73 +28,103 @@ def count_slices(topk_idx, counts, pos_to_expert, pos_to_token, pos_to_token_top
     pos_to_token: T.Tensor((positions,), T.int32)
     pos_to_token_topk: T.Tensor((positions,), T.int32)
     with T.Kernel(cores) as core:
+        tile = T.alloc_shared((CHUNK,), T.int64)
+        # NOTE: variables keep these terms out of expressions, lowering is quicker then.
+        share, end = T.alloc_var(T.int32), T.alloc_var(T.int32)
+        share = T.ceildiv(n, cores)
+        end = T.min(core * share + share, n)
         with T.SimtVF(threads=THREADS):
             thread = T.get_thread_binding()
-            found = T.alloc_local((1,), T.int32)
-            # NOTE: variables keep these terms out of expressions, lowering is quicker then.
-            share, first, end = T.alloc_var(T.int32), T.alloc_var(T.int32), T.alloc_var(T.int32)
-            share = T.ceildiv(n, cores)
-            first = core * share
-            end = T.min(first + share, n)
             for step in T.serial(T.ceildiv(experts, THREADS)):
-                expert = step * THREADS + thread
-                if expert < experts:
-                    found[0] = 0
-                    for offset in T.serial(end - first):
-                        if topk_idx[first + offset] == expert:
-                            found[0] = found[0] + 1
-                    counts[core, expert] = found[0]
-            for step in T.serial(T.ceildiv(share, THREADS)):
-                flat = first + step * THREADS + thread
-                if flat < end:
-                    require(topk_idx[flat] < experts)
+                if step * THREADS + thread < experts:
+                    counts[core, step * THREADS + thread] = 0
             for step in T.serial(T.ceildiv(positions, cores * THREADS)):
                 position = (step * cores + core) * THREADS + thread
                 if position < positions:
                     pos_to_expert[position] = -1
                     pos_to_token[position] = -1
                     pos_to_token_topk[position] = -1
+        for part in T.serial(T.ceildiv(end - core * share, CHUNK)):
+            first = core * share + part * CHUNK
+            T.copy(topk_idx[first], tile)
+            with T.SimtVF(threads=THREADS):
+                thread = T.get_thread_binding()
+                found = T.alloc_local((1,), T.int32)
+                here = T.alloc_var(T.int32)
+                here = T.min(end - first, CHUNK)
+                for step in T.serial(T.ceildiv(experts, THREADS)):
+                    expert = step * THREADS + thread
+                    if expert < experts:
+                        found[0] = counts[core, expert]
+                        for offset in T.serial(here):
+                            if tile[offset] == expert:
+                                found[0] = found[0] + 1
+                        counts[core, expert] = found[0]
+                for step in T.serial(T.ceildiv(here, THREADS)):
+                    if step * THREADS + thread < here:
+                        require(tile[step * THREADS + thread] < experts)
 
 
 @asc_kernel()
 def place_experts(
-    counts, expert_start, expert_end, aligned_counts, alignment: T.int32, positions: T.int32
+    counts,
+    expert_start,
+    expert_end,
+    aligned_counts,
+    alignment: T.int32,
+    positions: T.int32,
+    most: int,
 ):
-    """Turns the counts of slices into first positions, and writes each expert's range."""
+    """Turns the counts of slices, at most `most`, into first positions; writes experts' ranges."""
     slices, experts = T.dynamic("slices, experts")
     counts: T.Tensor((slices, experts), T.int32)
     expert_start: T.Tensor((experts,), T.int32)
     expert_end: T.Tensor((experts,), T.int32)
     aligned_counts: T.Tensor((experts,), T.int32)
     with T.Kernel(1):
-        with T.SimtVF(threads=THREADS):
-            thread = T.get_thread_binding()
-            total = T.alloc_local((1,), T.int32)
-            here = T.alloc_local((1,), T.int32)
-            for step in T.serial(T.ceildiv(experts, THREADS)):
+        tile = T.alloc_shared((most, THREADS), T.int32)
+        ends = T.alloc_shared((THREADS,), T.int32)  # of the aligned rows of each expert
+        behind = T.alloc_shared((1,), T.int32)  # where the rows of the next expert start
+        for step in T.serial(T.ceildiv(experts, THREADS)):
+            T.copy(counts[0, step * THREADS], tile)
+            with T.SimtVF(threads=THREADS):
+                thread = T.get_thread_binding()
+                total = T.alloc_local((1,), T.int32)
+                other = T.alloc_local((1,), T.int32)
+                start = T.alloc_local((1,), T.int32)
+                expert = T.alloc_var(T.int32)
                 expert = step * THREADS + thread
-                if expert < experts:
-                    total[0] = 0
-                    for part in T.serial(slices):
-                        here[0] = counts[part, expert]
-                        counts[part, expert] = total[0]
-                        total[0] = total[0] + here[0]
-                    expert_end[expert] = total[0]
-                    aligned_counts[expert] = T.ceildiv(total[0], alignment) * alignment
-            T.sync_threads()
-            if thread == 0:
                 total[0] = 0
-                for expert in T.serial(experts):
-                    expert_start[expert] = total[0]
-                    expert_end[expert] = expert_end[expert] + total[0]
-                    total[0] = total[0] + aligned_counts[expert]
-                require(total[0] <= positions)
-            T.sync_threads()
-            for step in T.serial(T.ceildiv(experts, THREADS)):
-                expert = step * THREADS + thread
                 if expert < experts:
                     for part in T.serial(slices):
-                        counts[part, expert] = counts[part, expert] + expert_start[expert]
+                        total[0] = total[0] + tile[part, thread]
+                start[0] = 0
+                if step > 0:
+                    start[0] = behind[0]
+                ends[thread] = T.ceildiv(total[0], alignment) * alignment
+                # Sums of all threads up to each, in log2(THREADS) rounds
+                for turn in T.serial(THREADS.bit_length() - 1):
+                    T.sync_threads()
+                    other[0] = 0
+                    if thread >= (1 << turn):
+                        other[0] = ends[thread - (1 << turn)]
+                    T.sync_threads()
+                    ends[thread] = ends[thread] + other[0]
+                T.sync_threads()
+                if thread == THREADS - 1:
+                    behind[0] = start[0] + ends[thread]
+                    require(behind[0] <= positions)
+                if thread > 0:
+                    start[0] = start[0] + ends[thread - 1]
+                if expert < experts:
+                    expert_start[expert] = start[0]
+                    expert_end[expert] = start[0] + total[0]
+                    aligned_counts[expert] = T.ceildiv(total[0], alignment) * alignment
+                    for part in T.serial(slices):
+                        other[0] = tile[part, thread]
+                        tile[part, thread] = start[0]
+                        start[0] = start[0] + other[0]
+            T.copy(tile, counts[0, step * THREADS])
 
 
 @asc_kernel()
@@ -114,28 +147,33 @@ def hand_out_positions(
     pos_to_token_topk: T.Tensor((positions,), T.int32)
     token_topk_to_pos: T.Tensor((n,), T.int32)
     with T.Kernel(cores) as core:
-        with T.SimtVF(threads=THREADS):
-            thread = T.get_thread_binding()
-            position = T.alloc_local((1,), T.int32)
-            # NOTE: variables keep these terms out of expressions, lowering is quicker then.
-            share, first, end = T.alloc_var(T.int32), T.alloc_var(T.int32), T.alloc_var(T.int32)
-            share = T.ceildiv(n, cores)
-            first = core * share
-            end = T.min(first + share, n)
-            for step in T.serial(T.ceildiv(experts, THREADS)):
-                expert = step * THREADS + thread
-                if expert < experts:
-                    position[0] = counts[core, expert]
-                    for offset in T.serial(end - first):
-                        flat = first + offset
-                        if topk_idx[flat] == expert:
-                            pos_to_expert[position[0]] = expert
-                            pos_to_token[position[0]] = T.truncdiv(flat, k)
-                            pos_to_token_topk[position[0]] = flat
-                            token_topk_to_pos[flat] = position[0]
-                            position[0] = position[0] + 1
-            for step in T.serial(T.ceildiv(share, THREADS)):
-                flat = first + step * THREADS + thread
-                if flat < end:
-                    if topk_idx[flat] < 0:
-                        token_topk_to_pos[flat] = -1
+        tile = T.alloc_shared((CHUNK,), T.int64)
+        # NOTE: variables keep these terms out of expressions, lowering is quicker then.
+        share, end = T.alloc_var(T.int32), T.alloc_var(T.int32)
+        share = T.ceildiv(n, cores)
+        end = T.min(core * share + share, n)
+        for part in T.serial(T.ceildiv(end - core * share, CHUNK)):
+            first = core * share + part * CHUNK
+            T.copy(topk_idx[first], tile)
+            with T.SimtVF(threads=THREADS):
+                thread = T.get_thread_binding()
+                position = T.alloc_local((1,), T.int32)
+                here = T.alloc_var(T.int32)
+                here = T.min(end - first, CHUNK)
+                for step in T.serial(T.ceildiv(experts, THREADS)):
+                    expert = step * THREADS + thread
+                    if expert < experts:
+                        position[0] = counts[core, expert]
+                        for offset in T.serial(here):
+                            if tile[offset] == expert:
+                                pos_to_expert[position[0]] = expert
+                                pos_to_token[position[0]] = T.truncdiv(first + offset, k)
+                                pos_to_token_topk[position[0]] = first + offset
+                                token_topk_to_pos[first + offset] = position[0]
+                                position[0] = position[0] + 1
+                        counts[core, expert] = position[0]
+                for step in T.serial(T.ceildiv(here, THREADS)):
+                    offset = step * THREADS + thread
+                    if offset < here:
+                        if tile[offset] < 0:
+                            token_topk_to_pos[first + offset] = -1

@@ -93,7 +93,7 @@ def _launch(
     rows, experts = by_position[0].numel(), by_expert[0].numel()
     counts = torch.empty((cores, experts), dtype=torch.int32, device=topk_idx.device)
     count_slices(flat, counts, *by_position, cores=cores)
-    place_experts(counts, *by_expert, alignment, rows)
+    place_experts(counts, *by_expert, alignment, rows, most=cores)
     if flat.numel():
         target = token_topk_to_pos.view(-1)
         k = topk_idx.shape[1]

@@ -10,6 +10,7 @@ magnitude of each group are computed first, then all scales of the tile, then th
 # ruff: noqa: E741 (l and r are the names of the halves in the formulas)
 from __future__ import annotations
 
+from math import gcd
 from typing import Any
 
 import tilelang.ascend.language as T
@@ -188,14 +189,13 @@ def codes_of_tile(values, inverse, codes, rows, chunks, plan):
 @asc_kernel()
 def swiglu_forward(
     x, psum, weights, count, out, sf,
-    factor: T.float32, limit: T.float32, floor_bits: T.int32,
-    tasks: T.int32, across: T.int32, width: T.int32,
+    factor: T.float32, limit: T.float32, floor_bits: T.int32, tasks: T.int32,
     plan: Any = None, round_sf: bool = False,
 ):  # fmt: skip
     """Writes silu(left) * right * weight of `x` [tokens, 2 hidden].
 
-    `plan` is a `SwigluPlan`; unused tensors have one element. A row is `across` tiles of `width`
-    columns. `count` is accumulated: left above the limit, right above, right below, valid elements.
+    `plan` is a `SwigluPlan`; unused tensors have one element. `count` is accumulated: left above
+    the limit, right above, right below, valid elements.
     """
     N, XW, NP, NW, OM, OW, S0, S1, SS = T.dynamic("N, XW, NP, NW, OM, OW, S0, S1, SS")
     x: T.Tensor((N, XW), plan.x_dtype)
@@ -208,9 +208,8 @@ def swiglu_forward(
     R, C = plan.rows, plan.cols
     s0 = plan.sf.tile(R, C)[0]
     pitch = plan.sf.pitch(R, C)
-    places = align(s0, max(LANES // pitch, 1))  # rows of scales that fill whole registers
-    group = plan.sf.block[1]
-    word = group * plan.sf.word
+    places = align(s0, LANES // gcd(pitch, LANES))  # rows of scales that fill whole registers
+    groups = C // plan.sf.block[1] if plan.group in ("half", "pair") else 1
     with T.Kernel(plan.cores) as core:
         left = T.alloc_shared((R, C), plan.x_dtype)
         right = T.alloc_shared((R, C), plan.x_dtype)
@@ -238,17 +237,20 @@ def swiglu_forward(
         for turn in T.Pipelined(
             T.truncdiv(tasks - core + plan.cores - 1, plan.cores), num_stages=2
         ):
-            row0 = T.truncdiv(turn * plan.cores + core, across) * R
-            col0 = T.truncmod(turn * plan.cores + core, across) * width
-            wide = T.min(width, OW - col0)
+            task = turn * plan.cores + core
+            row0 = T.truncdiv(task, plan.across) * R
+            col0 = T.truncmod(task, plan.across) * C
+            wide = OW if plan.across == 1 else T.min(C, OW - col0)
             if plan.alignment:
                 valid = T.alloc_var(T.int32)
                 rows_of_experts(valid, psum, NP, row0, T.min(N - row0, R), plan.alignment)
             rows = valid if plan.alignment else T.min(N - row0, R)
-            T.copy(x[row0 : row0 + rows, col0 : col0 + wide], left[0:rows, 0:wide])
-            T.copy(x[row0 : row0 + rows, OW + col0 : OW + col0 + wide], right[0:rows, 0:wide])
+            stored = valid if plan.alignment else R
+            # NOTE: behind the left half lies the right one, which the last tile of a row may read
+            T.copy(x[row0 : row0 + stored, col0 : col0 + C], left[0:stored, 0:C])
+            T.copy(x[row0 : row0 + stored, OW + col0 : OW + col0 + C], right[0:stored, 0:C])
             if plan.has_weights:
-                T.copy(weights[row0 : row0 + rows], weight[0:rows])
+                T.copy(weights[row0 : row0 + stored], weight[0:stored])
             with T.SimdVF():
                 chunks = T.truncdiv(wide, LANES)
                 batches = T.truncdiv(wide + BATCH - 1, BATCH)
@@ -276,12 +278,10 @@ def swiglu_forward(
                     )  # fmt: skip
                     T.simd.mem_bar("VST_VLD")
                     codes_of_tile(values, inverse, codes, rows, chunks, plan)
-            T.copy(codes[0:rows, 0:wide], out[row0 : row0 + rows, col0 : col0 + wide])
+            T.copy(codes[0:stored, 0:C], out[row0 : row0 + stored, col0 : col0 + C])
             if plan.casts:
-                o0, o1 = plan.sf.layout.items(row0, T.truncdiv(col0, group))
-                n0, n1 = plan.sf.layout.items(
-                    rows, T.truncdiv(wide + word - 1, word) * plan.sf.word
-                )
+                o0, o1 = plan.sf.layout.items(row0, T.truncdiv(col0, plan.sf.block[1]))
+                n0, n1 = plan.sf.layout.items(stored, groups)
                 T.copy(scales[0:n0, 0:n1], sf[o0 : o0 + n0, o1 : o1 + n1])
         if plan.has_count:
             with T.SimdVF():

@@ -15,7 +15,7 @@ from tile_kernels.quant.block_cast_kernel import band_of, check_blocks, dtype_na
 from tile_kernels.quant.cast_plan import Band
 from tile_kernels.quant.first_generation import also_accepts
 from tile_kernels.quant.psum import check_psum, check_weights
-from tile_kernels.quant.swiglu_plan import plan_forward, tile_width
+from tile_kernels.quant.swiglu_plan import plan_forward
 from tile_kernels.quant.types import QuantTensor
 from tile_kernels.utils import ceil_div, str_to_dtype
 
@@ -258,8 +258,6 @@ def _launch(
         if sf is None or config is None
         else common.sf_items(sf, config)
     )
-    width = tile_width(plan, hidden)
-    across = ceil_div(hidden, width)
     kernel(
         x,
         psum if psum is not None else torch.empty(1, dtype=torch.int32, device=device),
@@ -268,6 +266,6 @@ def _launch(
         out, items,
         1.0 if factor is None else float(factor), 0.0 if clamp_value is None else clamp_value,
         0 if config is None else common.float_bits(config.clamp_min_value),
-        ceil_div(x.shape[0], plan.rows) * across, across, width,
+        ceil_div(x.shape[0], plan.rows) * plan.across,
         plan=plan, round_sf=config is not None and config.round_sf,
     )  # fmt: skip

@@ -1,7 +1,7 @@
 """Plans the SwiGLU kernels: tile, formats and options, as pure functions (no torch in here).
 
-A plan is the compile-time part of a kernel; equal plans share one kernel, for any number of tokens
-and, but for one scale a row, any hidden size.
+A plan is the compile-time part of a kernel; equal plans share one kernel, for any number of tokens.
+Hidden sizes share one, too, if they are cut into tiles of the same size.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from tile_kernels.errors import TileKernelsValueError
 from tile_kernels.quant.cast_plan import BYTES, UB_LIMIT, Band
 from tile_kernels.utils import align, ceil_div
 
-__all__ = ["SwigluPlan", "plan_forward", "tile_width"]
+__all__ = ["SwigluPlan", "plan_forward"]
 
 ROWS = 4
 BATCH = 512  # channels that the kernels handle together
@@ -27,7 +27,7 @@ class SwigluPlan:
     Attributes:
         x_dtype, out_dtype: dtypes of the data.
         sf: the scales of the result; none in a plain SwiGLU.
-        rows, cols: most elements of a tile.
+        rows, cols: elements of a tile; `across` of them lie side by side.
         stages: copies of the buffers of x and of the result, so that tiles overlap.
         cores: size of the grid.
         alignment: of the experts' first rows; 0 without experts.
@@ -39,6 +39,7 @@ class SwigluPlan:
     sf: Band
     rows: int
     cols: int
+    across: int
     stages: int
     cores: int
     alignment: int = 0
@@ -73,17 +74,14 @@ def plan_forward(
     if sf.block[1] in (0, 32, 128):
         rows = gcd(ROWS, alignment)
         cols = room // (once + 2 * twice) // rows // BATCH * BATCH
-        return SwigluPlan(x_dtype, out_dtype, sf, rows, cols, 2, *options)
+        across = ceil_div(hidden, cols)
+        cols = align(ceil_div(hidden, across), BATCH)
+        return SwigluPlan(x_dtype, out_dtype, sf, rows, cols, across, 2, *options)
     cols = align(hidden, BATCH)
     for stages in (2, 1):
         if cols * (once + stages * twice) <= room:
-            return SwigluPlan(x_dtype, out_dtype, sf, 1, cols, stages, *options)
+            return SwigluPlan(x_dtype, out_dtype, sf, 1, cols, 1, stages, *options)
     raise TileKernelsValueError(
         f"one scale for {hidden} channels of {x_dtype} needs {cols * (once + twice)} bytes, the "
         f"unified buffer has room for {room}; use num_per_channels=128"
     )
-
-
-def tile_width(plan: SwigluPlan, hidden: int) -> int:
-    """Columns of a tile of this call: rows are cut evenly, into whole batches."""
-    return align(ceil_div(hidden, ceil_div(hidden, plan.cols)), BATCH)
