@@ -31,7 +31,11 @@ def measure(tokens: int, hidden: int, k: int, only: str) -> Iterator[Row]:
     wide = torch.randn(tokens, 2 * hidden).bfloat16() if only in " ".join(SWIGLU) else x[:1]
     shape = f"{tokens}x{hidden}"
     weight = torch.ones(hidden).bfloat16()
-    packed = {"use_tma_aligned_col_major_sf": True, "round_sf": True, "use_packed_ue8m0": True}
+    packed: dict[str, Any] = {
+        "use_tma_aligned_col_major_sf": True,
+        "round_sf": True,
+        "use_packed_ue8m0": True,
+    }
     words = x.float() if only in "transpose words" else x[:1].float()
     coded = quant.per_token_cast(x, "e4m3", 128)
     order = torch.randperm(tokens, dtype=torch.int32)

@@ -9,6 +9,7 @@ from tile_kernels.quant import (
     per_block_cast_with_precomputed_sf,
     per_block_cast_with_sf_only,
     per_channel_cast,
+    set_packed_ue8m0_pack_factor,
 )
 from tile_kernels.testing.numeric import assert_equal
 from tile_kernels.testing.quant import quant_inputs
@@ -28,7 +29,7 @@ PACKED_COL = {
     ],
 )
 def test_per_block(dtype, fmt, block, options):
-    for tokens, hidden in ((1, 64), (130, 704)):
+    for tokens, hidden in ((1, 64), (130, 704), (300, 2112)):
         x = quant_inputs(tokens, hidden, dtype)
         codes, sf = per_block_cast(x, fmt, block, **options)
         wanted, wanted_sf = ref.cast(x, fmt, block, **options)
@@ -48,7 +49,7 @@ def test_per_block_scales_only_and_given_scales():
 @pytest.mark.parametrize("packed", [False, True])
 def test_per_channel(packed):
     options = {"round_sf": packed, "use_packed_ue8m0": packed}
-    for tokens, hidden in ((1, 64), (97, 320)):
+    for tokens, hidden in ((1, 64), (97, 320), (130, 2112)):
         x = quant_inputs(tokens, hidden)
         codes, sf = per_channel_cast(x, "e4m3", 32, **options)
         wanted, wanted_sf = ref.cast(x, "e4m3", (32, 1), **options)
@@ -64,6 +65,34 @@ def test_per_channel_of_quantised_input():
     assert_equal(sf, wanted_sf)
 
 
+def test_four_bytes_in_a_word():
+    x = quant_inputs(300, 1152)
+    set_packed_ue8m0_pack_factor(4)
+    try:
+        blocks = per_block_cast(x, "e4m3", (128, 128), **PACKED_COL)
+        channels = per_channel_cast(x, "e4m3", 32, round_sf=True, use_packed_ue8m0=True)
+    finally:
+        set_packed_ue8m0_pack_factor(2)
+    wanted, wanted_sf = ref.cast(x, "e4m3", (128, 128), **PACKED_COL, pack=4)
+    assert_equal(blocks[0], wanted)
+    assert_equal(blocks[1], wanted_sf, check_stride=False)
+    options = {"round_sf": True, "use_packed_ue8m0": True, "pack": 4}
+    wanted, wanted_sf = ref.cast(x, "e4m3", (32, 1), **options)
+    assert_equal(channels[0], wanted)
+    assert_equal(channels[1], wanted_sf)
+
+
+@pytest.mark.parametrize("block", [(128, 128), (32, 1)])
+def test_infinity_and_nan_stay_in_their_block(block):
+    x = quant_inputs(300, 320)
+    x[3, 5], x[40, 200], x[290, 310] = float("inf"), float("nan"), float("-inf")
+    cast = per_channel_cast if block[1] == 1 else per_block_cast
+    codes, sf = cast(x, "e4m3", block[0] if block[1] == 1 else block)
+    wanted, wanted_sf = ref.cast(x, "e4m3", block)
+    assert torch.equal(codes.float().nan_to_num(1e9), wanted.float().nan_to_num(1e9))
+    assert torch.equal(sf.nan_to_num(1e9, 2e9), wanted_sf.nan_to_num(1e9, 2e9))
+
+
 def test_no_tokens():
     codes, sf = per_block_cast(quant_inputs(0, 128), "e4m3", (32, 32), **PACKED_COL)
     assert codes.shape == (0, 128)
@@ -73,7 +102,7 @@ def test_no_tokens():
 
 
 def test_all_checkers():
-    x = quant_inputs(70, 320)
+    x = quant_inputs(70, 1152)
     with emulator(checks=("memcheck", "racecheck", "initcheck", "synccheck")):
         assert_equal(per_block_cast(x, "e4m3", (32, 32))[0], ref.cast(x, "e4m3", (32, 32))[0])
         assert_equal(per_channel_cast(x, "e4m3", 32)[0], ref.cast(x, "e4m3", (32, 1))[0])

@@ -16,7 +16,7 @@ from tile_kernels._bridge import asc_kernel
 from tile_kernels.quant import numeric_asc as num
 from tile_kernels.quant.cast_plan import Band, CastPlan
 
-__all__ = ["block_cast", "cast_tile", "read_scale", "read_value"]
+__all__ = ["block_cast", "cast_tile", "read_scale", "read_value", "scale_of_block"]
 
 
 def read_value(tile: Any, i: Any, j: Any, dtype: str) -> Any:
@@ -53,6 +53,22 @@ def _back(value: Any, plan: CastPlan) -> Any:
     if plan.fmt == "e2m1":
         return num.decode_e2m1(num.encode_e2m1(value))
     return T.cast(num.as_e4m3(value), "float32")
+
+
+@T.macro
+def scale_of_block(
+    amax, floor_bits, largest_code, round_sf, scale: T.Ref, inverse: T.Ref, exponent: T.Ref
+):
+    """Sets scale, inverse and exponent byte of a block from the bits of its largest magnitude.
+
+    The exponent is that of the power of two, which the scale is where `round_sf` is not 0.
+    """
+    scale = num.float_of(T.max(amax, floor_bits)) / largest_code
+    inverse = largest_code / num.float_of(T.max(amax, floor_bits))
+    exponent = num.rounded_up_exponent(scale)
+    if round_sf != 0:
+        scale = num.exponent_scale(exponent)
+        inverse = num.inverse_of_exponent(exponent)  # noqa: F841 (the caller's variable)
 
 
 @T.macro
@@ -99,13 +115,7 @@ def cast_tile(
                 if L > 1:
                     amax = T.warp_reduce_max(amax)
                 # Scale and its inverse
-                largest = num.float_of(T.max(amax, floor_bits))
-                scale = largest / largest_code
-                inverse = largest_code / largest
-                exponent = num.rounded_up_exponent(scale)
-                if round_sf != 0:
-                    scale = num.exponent_scale(exponent)
-                    inverse = num.inverse_of_exponent(exponent)
+                scale_of_block(amax, floor_bits, largest_code, round_sf, scale, inverse, exponent)
                 if plan.sf.dtype == "float8_e4m3fn":
                     scale = T.cast(num.as_e4m3(num.saturated(scale, 448.0)), "float32")
                     inverse = 1.0 / scale

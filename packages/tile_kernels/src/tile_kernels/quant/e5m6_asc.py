@@ -15,6 +15,7 @@ import tilelang.ascend.language as T
 
 from tile_kernels._bridge import asc_kernel
 from tile_kernels.quant import numeric_asc as num
+from tile_kernels.quant.block_cast_asc import scale_of_block
 
 __all__ = ["cast_back_rows", "cast_rows"]
 
@@ -93,13 +94,7 @@ def cast_rows(
                     if i < count and j < H:
                         amax = T.max(amax, num.abs_bits(T.cast(tile[i, j], "float32")))
                 amax = T.warp_reduce_max(amax)
-                value = num.float_of(T.max(amax, floor_bits))
-                scale = value / LARGEST
-                inverse = LARGEST / value
-                exponent = num.rounded_up_exponent(scale)
-                if round_sf != 0:
-                    scale = num.exponent_scale(exponent)
-                    inverse = num.inverse_of_exponent(exponent)
+                scale_of_block(amax, floor_bits, LARGEST, round_sf, scale, inverse, exponent)
                 if lane == 0:
                     if sf_dtype == "uint8":
                         for byte in T.serial(step):

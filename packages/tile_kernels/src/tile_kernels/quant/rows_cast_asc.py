@@ -195,17 +195,19 @@ def e2m1_codes(tile, inverse, codes, rows, chunks, band):
 def words_of_exponents(exponents, scales, blocks, chunks, pack):
     """Writes packed words of the exponents of `blocks` groups of rows, the first in the low byte;
     other bytes are 0."""
-    all32 = T.simd.pset(32)
+    all8, all32 = T.simd.pset(8), T.simd.pset(32)
     for c in T.serial(chunks):
-        word = T.alloc_var("int32x64")
-        word = T.simd.vdup(T.int32(0), "int32", all32)
+        word = T.alloc_var("uint32x64")
+        word = T.simd.vdup(T.uint32(0), "uint32", all32)
         for b in T.serial(blocks):
-            byte = T.simd.vshls(T.simd.vld(exponents[b, c * LANES]), 8 * b, all32)
-            word = T.simd.vor(word, byte, all32)
-        T.simd.vsts(
-            scales[0, c * LANES * pack], T.reinterpret(word, "uint8x256"), all32,
-            dist="PK_B32" if pack == 2 else "NORM_B32",
-        )  # fmt: skip
+            exponent = T.reinterpret(T.simd.vld(exponents[b, c * LANES]), "uint32x64")
+            word = T.simd.vor(word, T.simd.vshls(exponent, 8 * b, all32), all32)
+        place = c * LANES * pack
+        data = T.reinterpret(word, "uint8x256")
+        if pack == 2:
+            T.simd.vsts(scales[0, place], data, all32, dist="PK_B32")
+        else:
+            T.simd.vsts(scales[0, place], data, all8, dist="NORM_B8")
 
 
 @T.macro
