@@ -129,12 +129,9 @@ def _tile_bytes(x: str, out: str, sf_in: Band, sf: Band, rows: int, cols: int, s
 
 def make_plan(
     mode: str, x_dtype: str, out_dtype: str, fmt: str, sf_in: Band, sf: Band, cores: int,
-    stochastic: bool = False, row_divisor: int = 32,
+    stochastic: bool = False,
 ) -> CastPlan:  # fmt: skip
     """Chooses the tile of a block cast.
-
-    Args:
-        row_divisor: the rows of the tile divide it where blocks allow.
 
     Raises:
         TileKernelsValueError: not even one row of blocks fits the unified buffer.
@@ -154,11 +151,7 @@ def make_plan(
                 "use smaller blocks"
             )
         cols, subs = cols // 2, subs * (2 if sf.word > 1 else 1)
-    while (
-        rows < 32
-        and row_divisor % (rows * 2) == 0
-        and needed(rows * 2, cols, subs) <= UB_LIMIT // 2
-    ):
+    while rows < 32 and needed(rows * 2, cols, subs) <= UB_LIMIT // 2:
         rows *= 2
     blocks = (rows // sf.block[0]) * (cols // sf.block[1])
     lanes = 1 if sf.block[1] == 1 else WARP
