@@ -50,14 +50,17 @@ def norm_backward(
             with T.SimtVF(threads=WARP * rows):
                 for j in T.Parallel(width):
                     sums[j] = 0.0
-        for turn in T.serial((tasks - core + cores - 1) // cores):
-            row0 = (turn * cores + core) * rows
-            T.copy(x[row0, 0], tile)
-            T.copy(grad[row0, 0], upper)
-            T.copy(rstd[row0 : row0 + rows], inverse[0:rows])
-            if has_residual:
-                T.copy(residual_grad[row0, 0], result)
-            with T.SimtVF(threads=WARP * rows):
+        # NOTE: tasks in a given order: without it a search for the best schedule takes seconds.
+        for turn in T.serial(T.truncdiv(tasks - core + cores - 1, cores)):
+            with T.Stage(0), T.Task(latency=1, ii=1):
+                row0 = (turn * cores + core) * rows
+            with T.Task(latency=1, ii=1):
+                T.copy(x[row0, 0], tile)
+                T.copy(grad[row0, 0], upper)
+                T.copy(rstd[row0 : row0 + rows], inverse[0:rows])
+                if has_residual:
+                    T.copy(residual_grad[row0, 0], result)
+            with T.Task(latency=1, ii=1), T.SimtVF(threads=WARP * rows):
                 tx = T.get_thread_binding()
                 i = tx // WARP
                 total = T.alloc_var(T.float32)
@@ -86,7 +89,7 @@ def norm_backward(
                             value = value + T.cast(result[i, j], "float32")
                         result[i, j] = T.cast(value, dtype)
             if has_weight:
-                with T.SimtVF(threads=WARP * rows):
+                with T.Task(latency=1, ii=1), T.SimtVF(threads=WARP * rows):
                     tx = T.get_thread_binding()
                     total = T.alloc_var(T.float32)
                     for e in T.serial(width // (WARP * rows)):

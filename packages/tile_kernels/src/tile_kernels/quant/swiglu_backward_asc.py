@@ -12,6 +12,7 @@ from __future__ import annotations
 import tilelang.ascend.language as T
 
 from tile_kernels._bridge import asc_kernel
+from tile_kernels.quant.swiglu_asc import rows_of_experts
 
 __all__ = ["COLS", "swiglu_backward"]
 
@@ -48,26 +49,24 @@ def swiglu_backward(
         row0 = T.alloc_var(T.int32)
         col0 = T.alloc_var(T.int32)
         valid = T.alloc_var(T.int32)
-        first = T.alloc_var(T.int32)
-        for turn in T.serial((tasks - core + cores - 1) // cores):
+        # NOTE: tasks in a given order: without it a search for the best schedule takes seconds.
+        for turn in T.serial(T.truncdiv(tasks - core + cores - 1, cores)):
             # Valid rows of the task: its first ones, because `rows` divides the alignment
-            row0 = (turn * cores + core) * rows
-            valid = T.min(N - row0, rows)
-            if has_psum:
-                valid = 0
-                first = 0
-                for expert in T.serial(NP):
-                    if first <= row0:
-                        valid = T.max(valid, T.min(psum[expert] - row0, rows))
-                    first = (psum[expert] + (alignment - 1)) // alignment * alignment
+            with T.Stage(0), T.Task(latency=1, ii=1):
+                row0 = (turn * cores + core) * rows
+                valid = T.min(N - row0, rows)
+                if has_psum:
+                    rows_of_experts(valid, psum, NP, row0, rows, alignment)
             if has_weights:
                 T.copy(weights[row0 : row0 + rows], weight[0:rows])
             for step in T.serial(steps):
-                col0 = step * COLS
-                T.copy(x[row0, col0], left)
-                T.copy(x[row0, H + col0], right)
-                T.copy(grad[row0, col0], upper)
-                with T.SimtVF(threads=WARP * rows):
+                with T.Stage(0), T.Task(latency=1, ii=1):
+                    col0 = step * COLS
+                with T.Task(latency=1, ii=1):
+                    T.copy(x[row0, col0], left)
+                    T.copy(x[row0, H + col0], right)
+                    T.copy(grad[row0, col0], upper)
+                with T.Task(latency=1, ii=1), T.SimtVF(threads=WARP * rows):
                     tx = T.get_thread_binding()
                     i = tx // WARP
                     l = T.alloc_var(T.float32)
@@ -121,10 +120,13 @@ def swiglu_backward(
                                 total[i] = part * factor
                             else:
                                 total[i] = total[i] + part * factor
-                T.copy(d_left[0:rows, 0 : T.min(COLS, H - col0)],
-                       x_grad[row0 : row0 + rows, col0 : col0 + T.min(COLS, H - col0)])  # fmt: skip
-                T.copy(d_right, x_grad[row0, H + col0])
-                if has_act:
-                    T.copy(act, act_out[row0, col0])
+                with T.Task(latency=1, ii=1):
+                    T.copy(
+                        d_left[0:rows, 0 : T.min(COLS, H - col0)],
+                        x_grad[row0 : row0 + rows, col0 : col0 + T.min(COLS, H - col0)],
+                    )
+                    T.copy(d_right, x_grad[row0, H + col0])
+                    if has_act:
+                        T.copy(act, act_out[row0, col0])
             if has_weights:
                 T.copy(total[0:rows], weight_grad[row0 : row0 + rows])
