@@ -132,6 +132,16 @@ def _swiglu_cast_options() -> object:
     return *result, count
 
 
+def _swiglu_rows_of_experts() -> object:
+    experts = torch.arange(150, dtype=torch.int32) % 4 - 1  # -1: no expert
+    count = torch.zeros(3, dtype=torch.int64)
+    result = quant.swiglu_forward_and_per_token_cast(
+        quant_inputs(150, 640, spread=1.0), "e4m3", 32, pos_to_expert=experts,
+        swiglu_clamp_value=1.5, clamped_count=count,
+    )  # fmt: skip
+    return *result, count
+
+
 def _swiglu_backward() -> object:
     x = quant_inputs(150, 1408, torch.float32, spread=1.0)
     grad = quant_inputs(150, 704, torch.float32, spread=1.0, seed=1)
@@ -250,6 +260,7 @@ CASES: dict[str, Callable[[], object]] = {
     "swiglu_cast_32": lambda: quant.swiglu_forward_and_per_token_cast(
         quant_inputs(70, 1408, spread=1.0), "e4m3", 32
     ),
+    "swiglu_rows_of_experts": _swiglu_rows_of_experts,
     "swiglu_backward": _swiglu_backward,
     # Several tiles a core
     "norm": lambda: quant.norm_forward(quant_inputs(400, 1024), None, 1e-6),
