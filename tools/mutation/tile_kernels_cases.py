@@ -135,11 +135,12 @@ def _swiglu_cast_options() -> object:
 def _swiglu_rows_of_experts() -> object:
     experts = torch.arange(150, dtype=torch.int32) % 4 - 1  # -1: no expert
     count = torch.zeros(3, dtype=torch.int64)
-    result = quant.swiglu_forward_and_per_token_cast(
-        quant_inputs(150, 640, spread=1.0), "e4m3", 32, pos_to_expert=experts,
-        swiglu_clamp_value=1.5, clamped_count=count,
-    )  # fmt: skip
-    return *result, count
+    # Names of the first generation
+    options: dict[str, Any] = {
+        "pos_to_expert": experts, "swiglu_clamp_value": 1.5, "clamped_count": count,
+    }  # fmt: skip
+    x = quant_inputs(150, 640, spread=1.0)
+    return *quant.swiglu_forward_and_per_token_cast(x, "e4m3", 32, **options), count
 
 
 def _swiglu_backward() -> object:
