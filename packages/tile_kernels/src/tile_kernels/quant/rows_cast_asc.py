@@ -23,7 +23,7 @@ from tile_kernels.utils import align
 
 __all__ = ["rows_cast"]
 
-HALF = "PAT_VL32"  # the first half of them
+HALF = "PAT_VL32"  # the first half of the lanes
 UNROLL = 4  # maxima that do not wait for each other
 
 
