@@ -193,6 +193,16 @@ void Recorder::on_vector_time(const Core& core, uint32_t cycles) {
     s.running = nullptr;
 }
 
+void Recorder::on_vector_work(const Core& core, uint32_t loads, uint32_t stores, uint32_t cycles) {
+    Record*& r = state(core).running;
+    if (r) {
+        r->bytes = loads;
+        r->value = stores;
+        r->cycles = cycles;
+    }
+    r = nullptr;
+}
+
 void Recorder::on_block_end(Block& block) {
     for (Core& core : block.cores) {
         auto& s = states_[index(core)];
