@@ -105,7 +105,7 @@ void SimtBlock::fiber_entry(Core* core) {
     } else {
         block.run_all();
     }
-    if (g_observer) g_observer->on_vector_time(*core, block.work_.cycles());
+    if (g_observer) g_observer->on_vector_time(*core, block.work_.time());
     block.finished_ = true;
 }
 

@@ -29,7 +29,7 @@ bool SimtWork::owns(uint64_t address) const {
            inside(&asc_emu_simt_works, sizeof(asc_emu_simt_works));
 }
 
-uint32_t SimtWork::cycles() const {
+timing::VectorTime SimtWork::time() const {
     const timing::Constants k;   // NOTE: a replay with other constants keeps these
     double issued = 0, accesses = 0, bytes = 0, longest = 0;
     for (size_t first = 0; first < counts_.size(); first += kWarpLanes) {
@@ -44,8 +44,9 @@ uint32_t SimtWork::cycles() const {
         accesses += warp.ub;
         longest = std::max(longest, warp.instructions * k.simt_gap + warp.gm_loads * k.simt_gm_latency);
     }
-    return static_cast<uint32_t>(
-        std::max({issued / k.simt_schedulers, accesses / k.simt_ub_rate, longest, bytes / k.simt_gm_rate}));
+    const double cycles =
+        std::max({issued / k.simt_schedulers, accesses / k.simt_ub_rate, longest, bytes / k.simt_gm_rate});
+    return {.cycles = static_cast<uint32_t>(cycles)};
 }
 
 }  // namespace asc_emu

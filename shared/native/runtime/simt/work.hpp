@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "timing/vector_schedule.hpp"
+
 #define ASC_EMU_TIMED 1
 #include "asc_emu/simt/work.hpp"
 #undef ASC_EMU_TIMED
@@ -20,7 +22,7 @@ public:
     void select(uint32_t thread) {
         if (!counts_.empty()) asc_emu_simt_work = &counts_[thread];
     }
-    uint32_t cycles() const;
+    timing::VectorTime time() const;
     // Whether kernel code counts at this address.
     bool owns(uint64_t address) const;
 
