@@ -20,14 +20,39 @@ constexpr ClassCost kCosts[] = {
 #undef ASC_EMU_VECTOR_CLASS
 };
 
-bool moves_data(VectorClass c) {
-    return c >= VectorClass::load && c <= VectorClass::scatter;
-}
-bool stores_data(VectorClass c) {
+// Counters of what is taken in a cycle, four bits each. They begin so that one more than allowed sets the top bit:
+// two instructions issued, two arithmetic units, two accesses to UB, one of them a store.
+constexpr uint32_t kIssued = 1, kUnit = 1 << 4, kUb = 1 << 8, kStore = 1 << 12;
+constexpr uint16_t kNothing = 5 * kIssued + 5 * kUnit + 5 * kUb + 6 * kStore;
+constexpr uint32_t kTooMany = 0x8888;
+constexpr bool both_accesses(uint32_t use) { return (use >> 8 & 15) == 7; }
+constexpr bool a_store(uint32_t use) { return (use >> 12 & 15) == 7; }
+
+constexpr bool stores_data(VectorClass c) {
     return c == VectorClass::store || c == VectorClass::store_blocks || c == VectorClass::scatter;
 }
-// A plain access leaves half of UB to another one.
-bool is_plain(VectorClass c) { return c == VectorClass::load || c == VectorClass::store; }
+
+// What an instruction takes in each of its cycles; issue places in the first one only.
+struct ClassNeeds {
+    uint16_t use, issued;
+    uint8_t loads, stores;
+    bool plain;   // leaves half of UB to another access
+};
+constexpr ClassNeeds needs_of(VectorClass c) {
+    if (c < VectorClass::load || c > VectorClass::scatter)
+        return {kUnit, static_cast<uint16_t>(kCosts[static_cast<size_t>(c)].alone ? 2 * kIssued : kIssued), 0, 0, false};
+    const bool plain = c == VectorClass::load || c == VectorClass::store, store = stores_data(c);
+    const uint8_t registers = c == VectorClass::load_alone ? 2 : 1;
+    return {static_cast<uint16_t>((plain ? kUb : 2 * kUb) + (store ? kStore : 0)), 0,
+            static_cast<uint8_t>(store ? 0 : registers), static_cast<uint8_t>(store ? 1 : 0), plain};
+}
+struct NeedsTable {
+    ClassNeeds of[static_cast<size_t>(VectorClass::count)];
+    constexpr NeedsTable() : of{} {
+        for (size_t c = 0; c < static_cast<size_t>(VectorClass::count); ++c) of[c] = needs_of(static_cast<VectorClass>(c));
+    }
+};
+constexpr NeedsTable kNeeds;
 
 uint32_t ub_offset(const volatile void* address) {
     // Small numbers are offsets.
@@ -47,71 +72,69 @@ void VectorSchedule::start() {
     time_ = {};
 }
 
-VectorSchedule::Slot& VectorSchedule::at(uint32_t cycle) {
+inline VectorSchedule::Slot& VectorSchedule::at(uint32_t cycle) {
     Slot& s = ring_[cycle % kRing];
-    if (s.tag != base_ + cycle) s = {base_ + cycle, 0, 0, 0, 0, 0, 0, false};
+    if (s.tag != base_ + cycle) s = {base_ + cycle, 0, 0, kNothing, false};
     return s;
 }
 
-bool VectorSchedule::fits(uint32_t cycle, const Needs& n) {
-    if (at(cycle).issued + n.issued > 2) return false;
-    for (uint32_t k = 0; k < n.interval; ++k) {
-        const Slot& s = at(cycle + k);
-        if (s.units + n.units > 2 || s.accesses + n.accesses > 2 || s.stores + n.stores > 1) return false;
-    }
-    return !n.ub.banks || banks_fit(at(cycle), n);
+inline bool VectorSchedule::fits(uint32_t cycle, uint32_t interval, uint32_t use, uint32_t issued) {
+    if ((at(cycle).use + use + issued) & kTooMany) return false;
+    for (uint32_t k = 1; k < interval; ++k)
+        if ((at(cycle + k).use + use) & kTooMany) return false;
+    return true;
 }
 
-bool VectorSchedule::banks_fit(Slot& s, const Needs& n) {
-    if (!(s.banks & n.ub.banks)) return true;
-    const bool both_load = s.stores == 0 && n.stores == 0;
-    if (both_load && s.start == n.ub.offset) return true;
+inline bool VectorSchedule::banks_fit(Slot& s, uint32_t use, const UbAccess& ub) {
+    if (!(s.banks & ub.banks)) return true;
+    if (s.start == ub.offset && !a_store(s.use) && use < kStore) return true;
     if (!s.waited) ++time_.conflicts;
     s.waited = true;
     return false;
 }
 
-void VectorSchedule::take(uint32_t cycle, const Needs& n) {
-    at(cycle).issued += static_cast<uint8_t>(n.issued);
-    for (uint32_t k = 0; k < n.interval; ++k) {
+inline void VectorSchedule::take(uint32_t cycle, uint32_t interval, uint32_t use, uint32_t issued) {
+    for (uint32_t k = 0; k < interval; ++k) {
         Slot& s = at(cycle + k);
-        s.units += static_cast<uint8_t>(n.units);
-        s.accesses += static_cast<uint8_t>(n.accesses);
-        s.stores += static_cast<uint8_t>(n.stores);
-        s.banks |= static_cast<uint16_t>(n.ub.banks);
-        if (n.ub.banks && !n.stores) s.start = n.ub.offset;
+        s.use = static_cast<uint16_t>(s.use + use + (k ? 0 : issued));
         // Another access makes full use of the cycle after all.
-        if (s.waited && s.accesses == 2) {
+        if (s.waited && both_accesses(s.use)) {
             s.waited = false;
             --time_.conflicts;
         }
     }
 }
 
-uint32_t VectorSchedule::issue(uint32_t vector_class, uint32_t ready, const UbAccess& access) {
+uint32_t VectorSchedule::issue(uint32_t vector_class, uint32_t ready, const UbAccess& ub) {
     const ClassCost cost = kCosts[vector_class];
-    const auto kind = static_cast<VectorClass>(vector_class);
-    Needs n = {std::max(cost.interval, access.cycles), 0, 0, 0, 0, access};
-    if (moves_data(kind)) {
-        n.accesses = is_plain(kind) ? 1 : 2;
-        n.stores = stores_data(kind);
-        if (!is_plain(kind)) n.ub.banks = 0;
-        (n.stores ? time_.stores : time_.loads) += kind == VectorClass::load_alone ? 2 : 1;
-    } else {
-        n.issued = cost.alone ? 2 : 1, n.units = 1;
-    }
+    const ClassNeeds needs = kNeeds.of[vector_class];
+    const uint32_t interval = std::max(cost.interval, ub.cycles);
     if (count_ >= kWindow) floor_ = std::max(floor_, starts_[count_ % kWindow]);
     uint32_t cycle = std::max(ready, floor_);
-    while (!fits(cycle, n)) ++cycle;
-    take(cycle, n);
+    while (!fits(cycle, interval, needs.use, needs.issued) ||
+           (needs.plain && !banks_fit(at(cycle), needs.use, ub)))
+        ++cycle;
+    take(cycle, interval, needs.use, needs.issued);
+    if (needs.plain) {
+        Slot& s = at(cycle);
+        s.banks |= static_cast<uint16_t>(ub.banks);
+        if (needs.loads) s.start = ub.offset;
+    }
     starts_[count_++ % kWindow] = cycle;
-    const uint32_t lost = n.interval - cost.interval, end = cycle + cost.latency + lost;
-    time_.conflicts += lost;
+    time_.loads += needs.loads;
+    time_.stores += needs.stores;
+    const uint32_t lost = interval - cost.interval, end = cycle + cost.latency + lost;
+    time_.conflicts += 2 * lost;
     time_.cycles = std::max(time_.cycles, end);
     return end;
 }
 
-VectorSchedule& vector_schedule() { return thread_object<VectorSchedule, VectorSchedule>(); }
+VectorSchedule& vector_schedule() {
+    // NOTE: every instruction comes here; a plain pointer is found faster than the object's owner.
+    static thread_local VectorSchedule* schedule = nullptr;
+    if (!schedule) schedule = &thread_object<VectorSchedule, VectorSchedule>();
+    return *schedule;
+}
 
 }  // namespace asc_emu::timing
 

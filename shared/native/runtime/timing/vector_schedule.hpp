@@ -11,12 +11,14 @@ namespace asc_emu::timing {
 struct VectorTime {
     uint32_t cycles = 0;
     uint32_t loads = 0, stores = 0;   // registers moved
-    uint32_t conflicts = 0;           // cycles in which UB did less since a bank was taken
+    // Half cycles that UB lost to bank conflicts: it moves two registers a cycle, so a cycle in which a second one
+    // did not fit counts as one, a cycle that strided blocks or elements by index take too much as two.
+    uint32_t conflicts = 0;
 };
 
 // What a load or store wants of UB.
 struct UbAccess {
-    uint32_t banks = 0;     // a bit each; 0 when it has UB for itself
+    uint32_t banks = 0;     // a bit each; of no matter to one that has UB for itself
     uint32_t offset = 0;    // of its first byte
     uint32_t cycles = 0;    // that its own banks need
 };
@@ -43,18 +45,13 @@ private:
         uint32_t tag;       // base_ + cycle
         uint32_t start;     // of the load in it
         uint16_t banks;
-        uint8_t issued, units, accesses, stores;
+        uint16_t use;       // counters of what is taken
         bool waited;        // something did not fit because of its banks
     };
-    // What an instruction takes: issue places and UB in its first cycle, units and UB for `interval` of them.
-    struct Needs {
-        uint32_t interval, issued, units, accesses, stores;
-        UbAccess ub;
-    };
     Slot& at(uint32_t cycle);
-    bool fits(uint32_t cycle, const Needs& n);
-    bool banks_fit(Slot& slot, const Needs& n);
-    void take(uint32_t cycle, const Needs& n);
+    bool fits(uint32_t cycle, uint32_t interval, uint32_t use, uint32_t issued);
+    bool banks_fit(Slot& slot, uint32_t use, const UbAccess& ub);
+    void take(uint32_t cycle, uint32_t interval, uint32_t use, uint32_t issued);
 
     Slot ring_[kRing] = {};
     uint32_t starts_[kWindow];   // of the last instructions

@@ -2,9 +2,9 @@
 #include "c_api/asc_simd.h"
 
 // Kinds: 0 loads, 1 stores, 2 a load and a store a turn, 3 strided loads, 4 strided stores, 5 gathers, 6 scatters,
-// 7 gathers of blocks, 8 unaligned loads.
+// 7 gathers of blocks, 8 unaligned loads, 9 loads of one element, 10 a load and a store of 32 bytes a turn.
 __simd_vf__ inline void streams(__ubuf__ float* from, __ubuf__ float* to, int32_t kind, int32_t num, int32_t step) {
-    vector_bool all = asc_create_mask_b32(PAT_ALL);
+    vector_bool all = asc_create_mask_b32(PAT_ALL), block = asc_create_mask_b32(PAT_VL8);
     vector_float v;
     vector_uint32_t index;
     vector_load_unalign state;
@@ -28,6 +28,11 @@ __simd_vf__ inline void streams(__ubuf__ float* from, __ubuf__ float* to, int32_
         if (kind == 6) asc_scatter(to, v, index, all);
         if (kind == 7) asc_gather_datablock(v, from, index, all);
         if (kind == 8) asc_loadunalign_postupdate(v, state, from, 64);
+        if (kind == 9) asc_loadalign_brc_elem(v, from + i * step);
+        if (kind == 10) {
+            asc_loadalign(v, from + i * step);
+            asc_storealign(to + i * step, v, block);
+        }
     }
 }
 

@@ -114,7 +114,8 @@ struct LoadDeinterleave {
 template <class T>
 inline ASC_EMU_FORCED void load_blocks(VectorRegister<T>& dst, const void* base,
                                        uint32_t block_stride, const MaskRegister& mask) {
-    ASC_EMU_TIMED_AT(dst, moved_blocks<sizeof(T)>(VectorClass::load_blocks, base, block_stride, mask));
+    ASC_EMU_TIMED_AT(dst,
+                     moved_blocks<sizeof(T)>(VectorClass::load_blocks, base, block_stride, mask));
     LaneArray<uint8_t> lanes;
     for (uint32_t k = 0; k < 8; ++k) {
         const uint64_t bits = mask.word[k / 2] >> (k % 2 * 32);

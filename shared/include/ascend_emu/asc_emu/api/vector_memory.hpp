@@ -40,8 +40,9 @@ ASC_EMU_INLINE T* ub_target(T* p, uint32_t bytes, uint32_t align) {
     if (__builtin_expect(ASC_EMU_OBSERVED, 0)) asc_emu_vector_access(p, bytes, 1);
     return ub_pointer(p, bytes, align);
 }
-// The same for a store of the active lanes of W bytes, kBytes each in memory. NOTE: the runtime takes
-// the lanes apart, since the call must lie in the user's function for a finding to name its line.
+// The same for a store of the active lanes of W bytes, kBytes each in memory. NOTE: the runtime
+// takes the lanes apart, since the call must lie in the user's function for a finding to name its
+// line.
 template <uint32_t W, uint32_t kBytes, class T>
 ASC_EMU_INLINE T* ub_target(T* p, const MaskRegister& mask, uint32_t align) {
     if (__builtin_expect(ASC_EMU_OBSERVED, 0)) asc_emu_vector_lanes(p, mask.word, W, kBytes);
@@ -49,7 +50,8 @@ ASC_EMU_INLINE T* ub_target(T* p, const MaskRegister& mask, uint32_t align) {
 }
 
 #if ASC_EMU_TIMED
-// Blocks of 32 bytes that a store of the active lanes of W bytes touches, kBytes each in memory: a bit each.
+// Blocks of 32 bytes that a store of the active lanes of W bytes touches, kBytes each in memory: a
+// bit each.
 template <uint32_t W, uint32_t kBytes>
 ASC_EMU_INLINE uint32_t stored_blocks(const MaskRegister& mask) {
     constexpr uint32_t kBlocks = kVectorBytes / W * kBytes / 32, kBits = kVectorBytes / kBlocks;
@@ -66,11 +68,13 @@ ASC_EMU_INLINE uint32_t moved_lanes(VectorClass c, const volatile void* p, const
     return asc_emu_vector_move(static_cast<uint32_t>(c), ready_of(source, mask), p,
                                stored_blocks<W, kBytes>(mask));
 }
-// An unaligned store of `bytes` bytes: the blocks that it makes full. Its state register keeps the rest.
+// An unaligned store of `bytes` bytes: the blocks that it makes full. Its state register keeps the
+// rest.
 template <class... R>
 ASC_EMU_INLINE uint32_t moved_whole(VectorClass c, const volatile void* p, uint32_t bytes,
                                     const R&... sources) {
-    const uint32_t blocks = (static_cast<uint32_t>(reinterpret_cast<uintptr_t>(p) & 31) + bytes) / 32;
+    const uint32_t blocks =
+        (static_cast<uint32_t>(reinterpret_cast<uintptr_t>(p) & 31) + bytes) / 32;
     return asc_emu_vector_move(static_cast<uint32_t>(c), ready_of(sources...), p,
                                (1u << blocks) - 1);
 }

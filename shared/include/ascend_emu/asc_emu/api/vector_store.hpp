@@ -73,14 +73,15 @@ struct StorePack {
 };
 template <class T>
 ASC_EMU_INLINE void store_first(T* dst, const VectorRegister<T>& src) {
-    ASC_EMU_TIMED_STORE(VectorClass::store, dst, sizeof(T), src);
+    ASC_EMU_TIMED_MOVE(VectorClass::store, dst, sizeof(T), src);
     __builtin_memcpy(ub_target(dst, sizeof(T), sizeof(T)), &src, sizeof(T));
 }
 template <class T>
 ASC_EMU_INLINE void store_interleaved(T* dst, const VectorRegister<T>& src0,
                                       const VectorRegister<T>& src1) {
-    ASC_EMU_TIMED_STORE(VectorClass::store, dst, kVectorBytes, src0, src1);
-    ASC_EMU_TIMED_STORE(VectorClass::store, dst + kVectorBytes / sizeof(T), kVectorBytes, src0, src1);
+    ASC_EMU_TIMED_MOVE(VectorClass::store, dst, kVectorBytes, src0, src1);
+    ASC_EMU_TIMED_MOVE(VectorClass::store, dst + kVectorBytes / sizeof(T), kVectorBytes, src0,
+                        src1);
     using U = BitsOf<T>;
     constexpr uint32_t kLanes = kVectorBytes / sizeof(T);
     const auto a = lanes_of<U>(src0), b = lanes_of<U>(src1);
@@ -114,13 +115,13 @@ inline ASC_EMU_FORCED void store_blocks(void* base, const VectorRegister<T>& src
 }
 // NOTE: as a vector, since g++ 12 computes copies of 32 constant bytes wrongly under AVX-512.
 inline ASC_EMU_FORCED void store_mask(void* dst, const MaskRegister& src) {
-    ASC_EMU_TIMED_STORE(VectorClass::store, dst, 32, src);
+    ASC_EMU_TIMED_MOVE(VectorClass::store, dst, 32, src);
     typedef uint64_t Words __attribute__((vector_size(32), may_alias));
     *static_cast<Words*>(ub_target(dst, 32, 32)) =
         Words{src.word[0], src.word[1], src.word[2], src.word[3]};
 }
 inline ASC_EMU_FORCED void store_mask_packed(void* dst, const MaskRegister& src) {
-    ASC_EMU_TIMED_STORE(VectorClass::store, dst, 16, src);
+    ASC_EMU_TIMED_MOVE(VectorClass::store, dst, 16, src);
     MaskRegister packed;
     pack_mask(packed, src, 0);
     __builtin_memcpy(ub_target(dst, 16, 16), &packed, 16);

@@ -35,7 +35,7 @@ namespace asc_emu {
 template <class T>
 inline ASC_EMU_FORCED void prime_load(vector_load_unalign& state, const T* src) {
     const uintptr_t block = reinterpret_cast<uintptr_t>(src) & ~uintptr_t{31};
-    ASC_EMU_TIMED_STORE(VectorClass::load, reinterpret_cast<const char*>(block), 32);
+    ASC_EMU_TIMED_MOVE(VectorClass::load, reinterpret_cast<const char*>(block), 32);
     ub_source(reinterpret_cast<const char*>(block), 32, 32);
     state.next = reinterpret_cast<uintptr_t>(src);
 }
@@ -43,10 +43,10 @@ template <class T>
 inline ASC_EMU_FORCED void load_unaligned(VectorRegister<T>& dst, vector_load_unalign& state,
                                           const T* src) {
     // Its state register holds the block in which it begins.
-    ASC_EMU_TIMED_LOAD(VectorClass::load, dst,
-                       reinterpret_cast<const char*>(
-                           (reinterpret_cast<uintptr_t>(src) + 31) & ~uintptr_t{31}),
-                       kVectorBytes);
+    ASC_EMU_TIMED_LOAD(
+        VectorClass::load, dst,
+        reinterpret_cast<const char*>((reinterpret_cast<uintptr_t>(src) + 31) & ~uintptr_t{31}),
+        kVectorBytes);
     if (state.next != reinterpret_cast<uintptr_t>(src))
         asc_emu_fail(
             "an unaligned load of a place its vector_load_unalign is not primed for; call "
@@ -95,7 +95,7 @@ inline ASC_EMU_FORCED void store_unaligned(T* dst, vector_store_unalign& state,
 }
 // The instruction that writes what a state holds.
 inline ASC_EMU_FORCED void post_store(vector_store_unalign& state) {
-    ASC_EMU_TIMED_STORE(VectorClass::store, reinterpret_cast<char*>(state.next - state.held),
+    ASC_EMU_TIMED_MOVE(VectorClass::store, reinterpret_cast<char*>(state.next - state.held),
                         state.held);
     flush_store(state);
 }
@@ -227,6 +227,6 @@ inline ASC_EMU_FORCED void asc_store(__ubuf__ T* dst, const asc_emu::VectorRegis
         asc_emu_fail("asc_store got more elements than a register has lanes");
     const uint32_t bytes = count * static_cast<uint32_t>(sizeof(T));
     ASC_EMU_TIMED_CALL(asc_emu::moved_whole(asc_emu::VectorClass::store, dst, bytes, src));
-    ASC_EMU_TIMED_STORE(asc_emu::VectorClass::store, dst + count, 0);
+    ASC_EMU_TIMED_MOVE(asc_emu::VectorClass::store, dst + count, 0);
     if (count != 0) __builtin_memcpy(asc_emu::ub_target(dst, bytes, sizeof(T)), &src, bytes);
 }
