@@ -8,7 +8,7 @@ import pytest
 LOAD, STORE, GATHER, SCATTER = 6, 9, 11, 9
 # Kinds of kernels/ub_streams.hpp.
 LOADS, STORES, BOTH, LOAD_BLOCKS, STORE_BLOCKS, GATHERS, SCATTERS = range(7)
-GATHER_BLOCKS, UNALIGNED, ELEMENTS, BOTH_NARROW = range(7, 11)
+GATHER_BLOCKS, UNALIGNED, ELEMENTS, BOTH_NARROW, GATHER_PAIRS = range(7, 12)
 # In floats: a block, a register, half of the banks, and a place behind everything that is read.
 BLOCK, VECTOR, HALF, FAR = 8, 64, 64, 32 * 1024
 
@@ -113,8 +113,9 @@ def test_strided_blocks_take_as_long_as_their_busiest_bank(schedule, stride, loa
     assert schedule(STORE_BLOCKS, num, stride) == (num * store - 2 + STORE, num * (store - 2))
 
 
-# Distance of elements in floats, cycles: 32 units of 8 bytes serve a word each.
-DISTANCES = [(0, 2), (1, 2), (2, 2), (4, 4), (8, 8), (32, 32), (64, 64), (65, 2), (66, 2)]
+# Distance of elements in floats, cycles: 32 units of 8 bytes serve a word each, first for one half of
+# the lanes, then for the other.
+DISTANCES = [(0, 2), (1, 2), (2, 2), (4, 4), (8, 8), (32, 32), (64, 64), (65, 4), (66, 2)]
 
 
 @pytest.mark.parametrize(("distance", "cycles"), DISTANCES)
@@ -130,3 +131,10 @@ def test_gathers_and_scatters_take_as_long_as_their_busiest_unit(schedule, dista
 def test_gathers_of_blocks_take_as_long_as_their_busiest_group(schedule, distance, cycles):
     num = 5
     assert schedule(GATHER_BLOCKS, num, distance)[0] == num * cycles - 2 + GATHER
+
+
+def test_a_gather_of_two_rows_of_one_unit_takes_twice_as_long(schedule):
+    """Elements 0 and 128 in turn, as in a public example: slower than elements in order."""
+    num = 5
+    assert schedule(GATHER_PAIRS, num, 128)[0] == num * 4 - 2 + GATHER
+    assert schedule(GATHERS, num, 1)[0] == num * 2 - 2 + GATHER

@@ -21,7 +21,7 @@ constexpr uint32_t banks_of(uint32_t offset, uint32_t blocks) {
 // block a cycle, a group takes one a cycle. Several accesses of one block count once.
 uint32_t cycles_of_blocks(uint32_t offset, uint32_t stride, uint32_t active, bool write);
 
-// Cycles that elements by index take, of a gather, a scatter, or the lanes of a warp. A unit of 8 bytes of a group
+// Cycles that elements by index take: those of half a gather or scatter, or of the lanes of a warp. A unit of 8 bytes of a group
 // serves one word a cycle, whichever of the group's two banks holds it; elements of the same word share it.
 class WordConflicts {
 public:

@@ -159,10 +159,14 @@ ASC_EMU_API uint32_t asc_emu_vector_move_blocks(uint32_t vector_class, uint32_t 
                                    {0, offset, asc_emu::timing::cycles_of_blocks(offset, stride, active, write)});
 }
 ASC_EMU_API uint32_t asc_emu_vector_move_indexed(uint32_t vector_class, uint32_t ready, const volatile void* base,
-                                                 const uint32_t* offsets, uint32_t count, uint32_t bytes) {
+                                                 const uint32_t* offsets, uint32_t half, uint32_t count,
+                                                 uint32_t bytes) {
     const uint32_t offset = asc_emu::timing::ub_offset(base);
     auto& schedule = vector_schedule();
-    for (uint32_t i = 0; i < count; ++i) schedule.words().add((offset + offsets[i]) & 0x3ffff, bytes);
-    return schedule.issue(vector_class, ready, {0, offset, schedule.words().take_cycles()});
+    const auto cycles = [&](uint32_t first, uint32_t end) {
+        for (uint32_t i = first; i < end; ++i) schedule.words().add((offset + offsets[i]) & 0x3ffff, bytes);
+        return std::max(schedule.words().take_cycles(), 1u);
+    };
+    return schedule.issue(vector_class, ready, {0, offset, cycles(0, half) + cycles(half, count)});
 }
 ASC_EMU_API void asc_emu_vector_fence(void) { vector_schedule().fence(); }

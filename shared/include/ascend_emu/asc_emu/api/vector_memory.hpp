@@ -92,11 +92,13 @@ inline ASC_EMU_FORCED uint32_t moved_indexed(VectorClass c, const volatile void*
                                              uint32_t scale, uint32_t bytes,
                                              const MaskRegister& mask, const R&... sources) {
     const auto at = lanes_of(index);
-    uint32_t offsets[kVectorBytes / sizeof(I)], count = 0;
-    for (uint32_t i = 0; i < lanes; ++i)
+    uint32_t offsets[kVectorBytes / sizeof(I)], half = 0, count = 0;
+    for (uint32_t i = 0; i < lanes; ++i) {
+        if (i == lanes / 2) half = count;
         if (mask.template lane<sizeof(I)>(i)) offsets[count++] = at[i] * scale;
+    }
     return asc_emu_vector_move_indexed(static_cast<uint32_t>(c), ready_of(index, mask, sources...),
-                                       base, offsets, count, bytes);
+                                       base, offsets, half, count, bytes);
 }
 #endif
 

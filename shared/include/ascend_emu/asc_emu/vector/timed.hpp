@@ -41,14 +41,15 @@ extern "C" {
 uint32_t asc_emu_vector_issue(uint32_t vector_class, uint32_t ready);
 // The same for a load or store of neighbouring blocks of 32 bytes (a bit each) from the one at
 // `address` on; of blocks that lie `stride` blocks apart; and of `count` pieces of `bytes` bytes at
-// offsets from `base`. `address` may be a literal offset.
+// offsets from `base`, the first `half` of them from the first half of the lanes. `address` may be
+// a literal offset.
 uint32_t asc_emu_vector_move(uint32_t vector_class, uint32_t ready, const volatile void* address,
                              uint32_t blocks);
 uint32_t asc_emu_vector_move_blocks(uint32_t vector_class, uint32_t ready,
                                     const volatile void* address, uint32_t stride, uint32_t active);
 uint32_t asc_emu_vector_move_indexed(uint32_t vector_class, uint32_t ready,
                                      const volatile void* base, const uint32_t* offsets,
-                                     uint32_t count, uint32_t bytes);
+                                     uint32_t half, uint32_t count, uint32_t bytes);
 // What follows waits for everything so far.
 void asc_emu_vector_fence(void);
 }
