@@ -113,8 +113,8 @@ def test_strided_blocks_take_as_long_as_their_busiest_bank(schedule, stride, loa
     assert schedule(STORE_BLOCKS, num, stride) == (num * store - 2 + STORE, num * (store - 2))
 
 
-# Distance of elements in floats, cycles: 32 units of 8 bytes serve a word each, first for one half of
-# the lanes, then for the other.
+# Distance of elements in floats, cycles: 32 units of 8 bytes serve a word each, for one half of the
+# lanes, then for the other.
 DISTANCES = [(0, 2), (1, 2), (2, 2), (4, 4), (8, 8), (32, 32), (64, 64), (65, 4), (66, 2)]
 
 
