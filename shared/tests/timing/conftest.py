@@ -130,3 +130,21 @@ def ub_streams(runtime: Runtime) -> Profile:
         return replay_trace(constants={"vf_fixed": 0, "vf_vector": 0})
 
     return run
+
+
+@pytest.fixture(scope="session")
+def simt_banks(runtime: Runtime) -> Callable[..., tuple[float, float]]:
+    """`simt_banks(threads, step, share=1)` -> cycles of 100 loads and additions, conflicts."""
+    with emulator(timing="replay"):
+        kernel = runtime.compile("simt_banks", (_KERNELS / "simt_banks.hpp").read_text())
+
+    def profile(threads: int, on: int, step: int, share: int) -> TimingProfile:
+        with emulator(timing="replay"):
+            kernel.launch({"num_blocks": 1}, *map(np.int32, (threads, on, step, share)))
+        return last_profile()
+
+    def run(threads: int, step: int, share: int = 1) -> tuple[float, float]:
+        on, off = profile(threads, 1, step, share), profile(threads, 0, step, share)
+        return on.cycles - off.cycles, on.bank_conflicts * on.cycles
+
+    return run

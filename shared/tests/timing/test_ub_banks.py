@@ -138,3 +138,34 @@ def test_a_gather_of_two_rows_of_one_unit_takes_twice_as_long(schedule):
     num = 5
     assert schedule(GATHER_PAIRS, num, 128)[0] == num * 4 - 2 + GATHER
     assert schedule(GATHERS, num, 1)[0] == num * 2 - 2 + GATHER
+
+
+# Cycles that a public SIMT program prints for 100 turns of a load and an addition by one warp.
+PUBLISHED = [
+    pytest.param(0, 1078, id="one element"),
+    pytest.param(2, 1107, id="a word each"),
+    pytest.param(1, 1081, id="neighbours share words"),
+    pytest.param(128, 3760, id="rows of one bank"),
+    pytest.param(64, 3760, id="both banks of a group"),
+]
+
+
+@pytest.mark.parametrize(("step", "published"), PUBLISHED)
+def test_lanes_of_a_warp_wait_for_each_others_words(simt_banks, step, published):
+    assert simt_banks(32, step)[0] == pytest.approx(published, rel=0.03)
+
+
+@pytest.mark.parametrize(("share", "words"), [(1, 32), (2, 16), (8, 4), (32, 1)])
+def test_a_conflict_counts_the_words_of_a_unit(simt_banks, share, words):
+    """Lanes that read the same word share it."""
+    cycles, conflicts = simt_banks(32, 128, share)
+    gap = simt_banks(32, 0)[0] / 200
+    assert cycles == pytest.approx(100 * (gap + max(gap, words)), rel=0.01)
+    assert conflicts == pytest.approx(100 * (words - 1))
+
+
+def test_warps_take_turns_at_a_busy_unit(simt_banks):
+    """One warp's additions go on while others read; UB alone is the limit."""
+    cycles, conflicts = simt_banks(2048, 128)
+    assert cycles == pytest.approx(100 * 64 * 32, rel=0.01)
+    assert conflicts == pytest.approx(100 * 64 * 31)
