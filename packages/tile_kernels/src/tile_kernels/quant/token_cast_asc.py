@@ -15,14 +15,13 @@ from typing import Any
 import tilelang.ascend.language as T
 
 from tile_kernels._bridge import asc_kernel
+from tile_kernels.quant.registers_asc import LANES
+from tile_kernels.quant.scales_asc import clear_magnitudes, scales_of_magnitudes
 from tile_kernels.utils import align
 
-__all__ = ["clear_magnitudes", "scales_of_magnitudes", "token_cast"]
+__all__ = ["token_cast"]
 
 GROUP = 128  # lanes of a register of bf16
-LANES = 64  # of one of fp32
-LARGEST = 448.0
-REGISTER_BITS = 2048
 
 
 @T.macro
@@ -36,58 +35,6 @@ def largest_magnitudes(tile, amax, rows, groups, layout):
             value = T.reinterpret(T.simd.vld(tile[i, g * GROUP]), "int16x128")
             bits = T.simd.vand(value, magnitude, all16)
             T.simd.vsts(amax[p0, p1], T.simd.vcmax(bits, all16), all16, dist="ONEPT_B16")
-
-
-@T.macro
-def clear_magnitudes(amax, items, pitch):
-    """Writes zeros to all places, also to those between the rows of a tile's scales."""
-    bits = 16 if amax.dtype == "int16" else 32
-    every = T.simd.pset(bits)
-    for step in T.serial(items * bits // REGISTER_BITS):
-        r, c = step * REGISTER_BITS // bits // pitch, step * REGISTER_BITS // bits % pitch
-        zero = T.simd.vdup(T.cast(0, amax.dtype), amax.dtype, every)
-        T.simd.vsts(amax[r, c], zero, every, dist=f"NORM_B{bits}")
-
-
-@T.macro
-def scales_of_magnitudes(
-    amax, inverse, scales, items, pitch, floor_bits, round_sf, largest_code=LARGEST, is_bf16=True
-):
-    """Writes scale (or its exponent) and inverse of every place of a tile.
-
-    `amax` holds the bits of bf16 numbers (int16 or int32) or of fp32 numbers (int32). `scales` are
-    fp32; or exponents as uint8 or int32 with `round_sf`.
-    """
-    all32 = T.simd.pset(32)
-    for step in T.serial(items // LANES):
-        r, c = step * LANES // pitch, step * LANES % pitch
-        bits = T.reinterpret(
-            T.simd.vld(amax[r, c], dist="UNPK_B16" if amax.dtype == "int16" else "NORM"), "int32x64"
-        )
-        if is_bf16:
-            bits = T.simd.vshls(bits, 16, all32)
-        largest = T.reinterpret(T.simd.vmaxs(bits, floor_bits, all32), "float32x64")
-        most = T.simd.vdup(T.float32(largest_code), "float32", all32)
-        scale = T.simd.vdiv(largest, most, all32)
-        if round_sf:
-            below = T.simd.vadds(T.reinterpret(scale, "int32x64"), T.int32(-1), all32)
-            above = T.simd.vadds(T.simd.vshrs(below, 23, all32), T.int32(1), all32)
-            exponent = T.simd.vmins(above, T.int32(255), all32)
-            mirrored = T.simd.vsub(T.simd.vdup(T.int32(254), "int32", all32), exponent, all32)
-            rest = T.simd.vshls(T.simd.vmaxs(mirrored, T.int32(0), all32), 23, all32)
-            T.simd.vsts(inverse[r, c], T.reinterpret(rest, "float32x64"), all32)
-            if scales.dtype == "uint8":
-                T.simd.vsts(
-                    scales[r, c], T.reinterpret(exponent, "uint8x256"), all32, dist="PK4_B32"
-                )
-            elif scales.dtype == "int32":
-                T.simd.vsts(scales[r, c], exponent, all32)
-            else:
-                power = T.reinterpret(T.simd.vshls(exponent, 23, all32), "float32x64")
-                T.simd.vsts(scales[r, c], power, all32)
-        else:
-            T.simd.vsts(inverse[r, c], T.simd.vdiv(most, largest, all32), all32)
-            T.simd.vsts(scales[r, c], scale, all32)
 
 
 @T.macro
