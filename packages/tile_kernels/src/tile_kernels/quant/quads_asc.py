@@ -1,0 +1,110 @@
+"""256 numbers of a row on vector registers: register k of four holds the elements 4 j + k.
+
+In this order one load brings the factors of eight groups of 32 channels to their lanes, bytes of
+four registers join without a permutation, and the largest magnitude of each group is that of 32
+bytes of lanes. Shared by the casts whose scales belong to single rows (tile_kernels.md section 3).
+"""
+
+# mypy: ignore-errors
+# (TileLang gives annotations and names inside a kernel a meaning of their own.)
+from __future__ import annotations
+
+from typing import Any
+
+import tilelang.ascend.language as T
+
+from tile_kernels.quant.registers_asc import LANES
+
+__all__ = [
+    "PARTS", "SLOT", "UNIT", "clear_behind", "load_quads", "largest_of_slots", "store_e2m1",
+    "store_e4m3",
+]  # fmt: skip
+
+UNIT = 256  # elements at a time
+PARTS = 4  # registers they fill
+SLOT = 32  # channels whose largest magnitude is found at once
+
+
+@T.macro
+def clear_behind(tile, rows, cols):
+    """Writes zeros behind `cols` columns up to the end of a unit: they change no magnitude."""
+    width = 32 if tile.dtype == "float32" else 16
+    some = T.simd.pset(width, "PAT_VL64")
+    zero = T.simd.vdup(T.cast(0, tile.dtype), tile.dtype, some)
+    for i in T.serial(rows):
+        for c in T.serial(T.truncmod(T.truncdiv(UNIT - T.truncmod(cols, UNIT), LANES), PARTS)):
+            T.simd.vsts(tile[i, cols + c * LANES], zero, some, dist=f"NORM_B{width}")
+
+
+@T.macro
+def load_quads(v, tile, i, j):
+    """Sets v to the 256 numbers of row i from column j on."""
+    all16 = T.simd.pset(16)
+    if tile.dtype == "float32":
+        e0, o0 = T.simd.vld2(tile[i, j], "DINTLV_B32")
+        e1, o1 = T.simd.vld2(tile[i, j + UNIT // 2], "DINTLV_B32")
+        v[0], v[2] = T.simd.vdintlv(e0, e1)
+        v[1], v[3] = T.simd.vdintlv(o0, o1)
+    else:
+        even, odd = T.simd.vld2(tile[i, j], "DINTLV_B16")
+        v[0] = T.simd.vcvt(even, "float32", all16, part=0)
+        v[1] = T.simd.vcvt(odd, "float32", all16, part=0)
+        v[2] = T.simd.vcvt(even, "float32", all16, part=1)
+        v[3] = T.simd.vcvt(odd, "float32", all16, part=1)
+
+
+def _larger(a: Any, b: Any, magnitude: Any, mask: Any) -> Any:
+    kind = f"int{2048 // a.dtype.lanes}x{a.dtype.lanes}"
+    a = T.simd.vand(T.reinterpret(a, kind), magnitude, mask)
+    return T.simd.vmax(a, T.simd.vand(T.reinterpret(b, kind), magnitude, mask), mask)
+
+
+def largest_of_slots(tile: Any, i: Any, j: Any, magnitude: Any, every: Any) -> Any:
+    """The bits (int32) of the largest magnitude of each 32 channels of a unit, in eight lanes.
+
+    They are those of bf16 or fp32 numbers; `magnitude` clears their sign.
+    """
+    if tile.dtype == "float32":
+        a = _larger(*T.simd.vld2(tile[i, j], "DINTLV_B32"), magnitude, every)
+        b = _larger(*T.simd.vld2(tile[i, j + UNIT // 2], "DINTLV_B32"), magnitude, every)
+        return T.simd.vcgmax(T.simd.vmax(*T.simd.vdintlv(a, b), every), every)
+    pairs = _larger(*T.simd.vld2(tile[i, j], "DINTLV_B16"), magnitude, every)
+    return T.simd.vunpack(T.simd.vcgmax(pairs, every), "LOWER")
+
+
+def _e4m3_part(value: Any, k: int, all8: Any) -> Any:
+    code = T.simd.vcvt(value, "float8_e4m3fn", all8, sat=False, part=k)
+    return T.reinterpret(code, "int32x64")
+
+
+@T.macro
+def store_e4m3(v, codes, i, j):
+    """Writes the e4m3 numbers nearest to v, none of which is above 448; NaN stays NaN."""
+    all8, all32 = T.simd.pset(8), T.simd.pset(32)
+    left = T.simd.vor(_e4m3_part(v[0], 0, all8), _e4m3_part(v[1], 1, all8), all32)
+    right = T.simd.vor(_e4m3_part(v[2], 2, all8), _e4m3_part(v[3], 3, all8), all32)
+    quad = T.simd.vor(left, right, all32)
+    T.simd.vsts(codes[i, j], T.reinterpret(quad, "float8_e4m3fnx256"), all8, dist="NORM_B8")
+
+
+def odd_pairs(a: Any, b: Any, all16: Any, even: Any) -> Any:
+    """Registers a and b cut to bf16, in even and odd lanes; odd where anything was lost.
+
+    So a later rounding finds ties where there are some: the hardware rounds bf16 to e2m1 only.
+    """
+    high_a = T.simd.vshrs(T.reinterpret(a, "uint32x64"), 16, even)
+    low_b = T.simd.vshls(T.reinterpret(b, "uint32x64"), 16, even)
+    high = T.simd.vsel(T.reinterpret(high_a, "uint16x128"), T.reinterpret(b, "uint16x128"), even)
+    low = T.simd.vsel(T.reinterpret(a, "uint16x128"), T.reinterpret(low_b, "uint16x128"), even)
+    odd = T.simd.vor(high, T.simd.vmins(low, T.uint16(1), all16), all16)
+    return T.reinterpret(odd, "bfloat16x128")
+
+
+@T.macro
+def store_e2m1(v, codes, i, j):
+    """Writes the e2m1 codes nearest to v, two a byte; NaN becomes 0."""
+    all16, all32 = T.simd.pset(16), T.simd.pset(32)
+    first = T.simd.vcvt(odd_pairs(v[0], v[1], all16, all32), "float4_e2m1fn", all16, part=0)
+    second = T.simd.vcvt(odd_pairs(v[2], v[3], all16, all32), "float4_e2m1fn", all16, part=1)
+    quad = T.simd.vor(T.reinterpret(first, "int32x64"), T.reinterpret(second, "int32x64"), all32)
+    T.simd.vsts(codes[i, j // 2], T.reinterpret(quad, "int8x256"), all32, dist="PK_B32")
