@@ -37,20 +37,20 @@ def clear_behind(tile, rows, cols):
 
 
 @T.macro
-def load_quads(v, tile, i, j):
-    """Sets v to the 256 numbers of row i from column j on."""
+def load_quads(v, tile, i, j, at=0):
+    """Sets v[at : at + 4] to the 256 numbers of row i from column j on."""
     all16 = T.simd.pset(16)
     if tile.dtype == "float32":
         e0, o0 = T.simd.vld2(tile[i, j], "DINTLV_B32")
         e1, o1 = T.simd.vld2(tile[i, j + UNIT // 2], "DINTLV_B32")
-        v[0], v[2] = T.simd.vdintlv(e0, e1)
-        v[1], v[3] = T.simd.vdintlv(o0, o1)
+        v[at], v[at + 2] = T.simd.vdintlv(e0, e1)
+        v[at + 1], v[at + 3] = T.simd.vdintlv(o0, o1)
     else:
         even, odd = T.simd.vld2(tile[i, j], "DINTLV_B16")
-        v[0] = T.simd.vcvt(even, "float32", all16, part=0)
-        v[1] = T.simd.vcvt(odd, "float32", all16, part=0)
-        v[2] = T.simd.vcvt(even, "float32", all16, part=1)
-        v[3] = T.simd.vcvt(odd, "float32", all16, part=1)
+        v[at] = T.simd.vcvt(even, "float32", all16, part=0)
+        v[at + 1] = T.simd.vcvt(odd, "float32", all16, part=0)
+        v[at + 2] = T.simd.vcvt(even, "float32", all16, part=1)
+        v[at + 3] = T.simd.vcvt(odd, "float32", all16, part=1)
 
 
 def _larger(a: Any, b: Any, magnitude: Any, mask: Any) -> Any:
@@ -78,33 +78,48 @@ def _e4m3_part(value: Any, k: int, all8: Any) -> Any:
 
 
 @T.macro
-def store_e4m3(v, codes, i, j):
-    """Writes the e4m3 numbers nearest to v, none of which is above 448; NaN stays NaN."""
+def store_e4m3(v, at, codes, i, j):
+    """Writes the e4m3 numbers nearest to v[at : at + 4], none above 448; NaN stays NaN."""
     all8, all32 = T.simd.pset(8), T.simd.pset(32)
-    left = T.simd.vor(_e4m3_part(v[0], 0, all8), _e4m3_part(v[1], 1, all8), all32)
-    right = T.simd.vor(_e4m3_part(v[2], 2, all8), _e4m3_part(v[3], 3, all8), all32)
+    left = T.simd.vor(_e4m3_part(v[at], 0, all8), _e4m3_part(v[at + 1], 1, all8), all32)
+    right = T.simd.vor(_e4m3_part(v[at + 2], 2, all8), _e4m3_part(v[at + 3], 3, all8), all32)
     quad = T.simd.vor(left, right, all32)
     T.simd.vsts(codes[i, j], T.reinterpret(quad, "float8_e4m3fnx256"), all8, dist="NORM_B8")
 
 
-def odd_pairs(a: Any, b: Any, all16: Any, even: Any) -> Any:
-    """Registers a and b cut to bf16, in even and odd lanes; odd where anything was lost.
+def _halves(value: Any) -> Any:
+    return T.reinterpret(value, "uint16x128")
 
-    So a later rounding finds ties where there are some: the hardware rounds bf16 to e2m1 only.
-    """
-    high_a = T.simd.vshrs(T.reinterpret(a, "uint32x64"), 16, even)
-    low_b = T.simd.vshls(T.reinterpret(b, "uint32x64"), 16, even)
-    high = T.simd.vsel(T.reinterpret(high_a, "uint16x128"), T.reinterpret(b, "uint16x128"), even)
-    low = T.simd.vsel(T.reinterpret(a, "uint16x128"), T.reinterpret(low_b, "uint16x128"), even)
-    odd = T.simd.vor(high, T.simd.vmins(low, T.uint16(1), all16), all16)
-    return T.reinterpret(odd, "bfloat16x128")
+
+def _e2m1_part(odd: Any, k: int, all16: Any) -> Any:
+    code = T.simd.vcvt(T.reinterpret(odd, "bfloat16x128"), "float4_e2m1fn", all16, part=k)
+    return T.reinterpret(code, "int32x64")
 
 
 @T.macro
-def store_e2m1(v, codes, i, j):
-    """Writes the e2m1 codes nearest to v, two a byte; NaN becomes 0."""
-    all16, all32 = T.simd.pset(16), T.simd.pset(32)
-    first = T.simd.vcvt(odd_pairs(v[0], v[1], all16, all32), "float4_e2m1fn", all16, part=0)
-    second = T.simd.vcvt(odd_pairs(v[2], v[3], all16, all32), "float4_e2m1fn", all16, part=1)
-    quad = T.simd.vor(T.reinterpret(first, "int32x64"), T.reinterpret(second, "int32x64"), all32)
-    T.simd.vsts(codes[i, j // 2], T.reinterpret(quad, "int8x256"), all32, dist="PK_B32")
+def store_e2m1(v, codes, i, j0, j1):
+    """Writes the e2m1 codes nearest to two units v, two codes a byte; NaN becomes 0.
+
+    The hardware rounds bf16 to e2m1 only. So registers are cut to bf16, in even and odd lanes, with
+    the last bit set where anything was lost: the second rounding finds ties where there are some.
+    Each step is done for all registers, so that no instruction waits long for its operands.
+    """
+    all16, all32 = T.simd.pset(16), T.simd.pset(32)  # of 16-bit lanes the latter has the even ones
+    high, low = (T.simd.alloc_local(PARTS, "uint32") for _ in range(2))
+    odd, lost = (T.simd.alloc_local(PARTS, "uint16") for _ in range(2))
+    for k in T.unroll(PARTS):
+        high[k] = T.simd.vshrs(T.reinterpret(v[2 * k], "uint32x64"), 16, all32)
+    for k in T.unroll(PARTS):
+        low[k] = T.simd.vshls(T.reinterpret(v[2 * k + 1], "uint32x64"), 16, all32)
+    for k in T.unroll(PARTS):
+        odd[k] = T.simd.vsel(_halves(high[k]), _halves(v[2 * k + 1]), all32)
+    for k in T.unroll(PARTS):
+        lost[k] = T.simd.vsel(_halves(v[2 * k]), _halves(low[k]), all32)
+    for k in T.unroll(PARTS):
+        lost[k] = T.simd.vmins(lost[k], T.uint16(1), all16)
+    for k in T.unroll(PARTS):
+        odd[k] = T.simd.vor(odd[k], lost[k], all16)
+    first = T.simd.vor(_e2m1_part(odd[0], 0, all16), _e2m1_part(odd[1], 1, all16), all32)
+    other = T.simd.vor(_e2m1_part(odd[2], 0, all16), _e2m1_part(odd[3], 1, all16), all32)
+    T.simd.vsts(codes[i, j0 // 2], T.reinterpret(first, "int8x256"), all32, dist="PK_B32")
+    T.simd.vsts(codes[i, j1 // 2], T.reinterpret(other, "int8x256"), all32, dist="PK_B32")

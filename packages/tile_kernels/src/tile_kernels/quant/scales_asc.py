@@ -10,22 +10,52 @@ from __future__ import annotations
 
 import tilelang.ascend.language as T
 
-from tile_kernels.quant.registers_asc import LANES
+from tile_kernels.quant.registers_asc import LANES, store_numbers
 
 __all__ = ["clear_magnitudes", "scales_of_magnitudes"]
-
-REGISTER_BITS = 2048
 
 
 @T.macro
 def clear_magnitudes(amax, items, pitch):
     """Writes zeros to all places, also to those between the rows of a tile's scales."""
-    bits = 16 if amax.dtype == "int16" else 32
-    every = T.simd.pset(bits)
-    for step in T.serial(items * bits // REGISTER_BITS):
-        r, c = step * REGISTER_BITS // bits // pitch, step * REGISTER_BITS // bits % pitch
-        zero = T.simd.vdup(T.cast(0, amax.dtype), amax.dtype, every)
-        T.simd.vsts(amax[r, c], zero, every, dist=f"NORM_B{bits}")
+    all32 = T.simd.pset(32)
+    for step in T.serial(items // LANES):
+        r, c = step * LANES // pitch, step * LANES % pitch
+        T.simd.vsts(amax[r, c], T.simd.vdup(T.int32(0), "int32", all32), all32)
+
+
+@T.macro
+def correct(quotient, over, under, one_over, all32):
+    """Adds what a quotient of two registers lacks, `one_over` being near the inverse of `under`."""
+    rest = T.alloc_var("float32x64")
+    rest = over
+    T.simd.vmula(rest, quotient[0], T.simd.vneg(under, all32), all32)
+    T.simd.vmula(quotient[0], rest, one_over, all32)
+
+
+@T.macro
+def divide(scale, inverse, largest, largest_code, all32):
+    """Sets scale to largest / largest_code and inverse to largest_code / largest, both exact.
+
+    NOTE: tried with every mantissa and both quotients off by one unit in the last place: a product
+    needs one correction, the quotient of the hardware two, where it lies beside a power of two.
+    That takes half the instructions of TileLang's exact division.
+    """
+    most = T.simd.vdup(T.float32(largest_code), "float32", all32)
+    tiny = T.simd.vdup(T.float32(1.0 / largest_code), "float32", all32)
+    is_finite = T.simd.vcmps(T.reinterpret(largest, "int32x64"), T.int32(0x7F800000), all32, "lt")
+    first, other = (
+        T.simd.vmul(largest, tiny, all32),
+        T.simd.vdiv(most, largest, all32, precision="ftz_true"),
+    )
+    near = T.simd.vmul(other, tiny, all32)
+    scale[0] = first
+    inverse[0] = other
+    correct(scale, largest, most, tiny, all32)
+    correct(inverse, most, largest, near, all32)
+    correct(inverse, most, largest, near, all32)
+    scale[0] = T.simd.vsel(scale[0], first, is_finite)
+    inverse[0] = T.simd.vsel(inverse[0], other, is_finite)
 
 
 @T.macro
@@ -34,27 +64,26 @@ def scales_of_magnitudes(
 ):
     """Writes scale (or its exponent) and inverse of every place of a tile.
 
-    `amax` holds the bits of bf16 numbers (int16 or int32) or of fp32 numbers (int32). `scales` are
-    fp32; or exponents as uint8 or int32 with `round_sf`.
+    `amax` holds the bits of bf16 or fp32 numbers as int32. `scales` are fp32; or exponents as uint8
+    or int32 with `round_sf`. Inverses are fp32, with `round_sf` also bf16.
     """
-    all32 = T.simd.pset(32)
+    all16, all32 = T.simd.pset(16), T.simd.pset(32)
     for step in T.serial(items // LANES):
         r, c = step * LANES // pitch, step * LANES % pitch
-        bits = T.reinterpret(
-            T.simd.vld(amax[r, c], dist="UNPK_B16" if amax.dtype == "int16" else "NORM"), "int32x64"
-        )
+        bits = T.simd.vld(amax[r, c])
         if is_bf16:
             bits = T.simd.vshls(bits, 16, all32)
         largest = T.reinterpret(T.simd.vmaxs(bits, floor_bits, all32), "float32x64")
-        most = T.simd.vdup(T.float32(largest_code), "float32", all32)
-        scale = T.simd.vdiv(largest, most, all32)
         if round_sf:
+            # NOTE: for 448 and 6 the rounded product lies between the same powers of two as the
+            # quotient; tried with every mantissa.
+            scale = T.simd.vmuls(largest, T.float32(1.0 / largest_code), all32)
             below = T.simd.vadds(T.reinterpret(scale, "int32x64"), T.int32(-1), all32)
             above = T.simd.vadds(T.simd.vshrs(below, 23, all32), T.int32(1), all32)
             exponent = T.simd.vmins(above, T.int32(255), all32)
             mirrored = T.simd.vsub(T.simd.vdup(T.int32(254), "int32", all32), exponent, all32)
             rest = T.simd.vshls(T.simd.vmaxs(mirrored, T.int32(0), all32), 23, all32)
-            T.simd.vsts(inverse[r, c], T.reinterpret(rest, "float32x64"), all32)
+            store_numbers(T.reinterpret(rest, "float32x64"), inverse, r, c, all16, all32)
             if scales.dtype == "uint8":
                 T.simd.vsts(
                     scales[r, c], T.reinterpret(exponent, "uint8x256"), all32, dist="PK4_B32"
@@ -65,5 +94,7 @@ def scales_of_magnitudes(
                 power = T.reinterpret(T.simd.vshls(exponent, 23, all32), "float32x64")
                 T.simd.vsts(scales[r, c], power, all32)
         else:
-            T.simd.vsts(inverse[r, c], T.simd.vdiv(most, largest, all32), all32)
-            T.simd.vsts(scales[r, c], scale, all32)
+            quotient, other = (T.simd.alloc_local(1, "float32") for _ in range(2))
+            divide(quotient, other, largest, largest_code, all32)
+            T.simd.vsts(inverse[r, c], other[0], all32)
+            T.simd.vsts(scales[r, c], quotient[0], all32)

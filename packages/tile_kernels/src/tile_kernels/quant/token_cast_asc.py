@@ -68,35 +68,64 @@ def join_slots(slots, groups, steps, ratio):
 
 
 @T.macro
-def spread_factors(inverse, factors, steps, ratio):
+def spread_factors(inverse, factors, items, ratio):
     """Writes each inverse to the two or four slots of its group."""
-    all32 = T.simd.pset(32)
-    for step in T.serial(steps):
-        part = T.simd.alloc_local(ratio, "float32")
-        one = T.simd.vld(inverse[0, step * LANES])
+    bits = 16 if inverse.dtype == "bfloat16" else 32
+    lanes, every = REGISTER * 8 // bits, T.simd.pset(bits)
+    for step in T.serial(items // lanes):
+        part = T.simd.alloc_local(ratio, inverse.dtype)
+        one = T.simd.vld(inverse[0, step * lanes])
         part[0], part[1] = T.simd.vintlv(one, one)
         if ratio == 4:
             part[2], part[3] = T.simd.vintlv(part[1], part[1])
             part[0], part[1] = T.simd.vintlv(part[0], part[0])
         for k in T.unroll(ratio):
-            T.simd.vsts(factors[0, step * LANES * ratio + k * LANES], part[k], all32)
+            place = step * lanes * ratio + k * lanes
+            T.simd.vsts(factors[0, place], part[k], every, dist=f"NORM_B{bits}")
 
 
 @T.macro
 def codes_of_units(tile, factors, codes, rows, units, fmt):
-    """Writes the codes nearest to value * inverse."""
+    """Writes the codes nearest to value * inverse, two units at a time."""
     all32 = T.simd.pset(32)
     for i in T.serial(rows):
-        for u in T.serial(units):
-            v = T.simd.alloc_local(PARTS, "float32")
-            factor = T.simd.vld(factors[i, u * (UNIT // SLOT)], dist="E2B_B32")
-            load_quads(v, tile, i, u * UNIT)
+        for pair in T.serial(T.truncdiv(units + 1, 2)):
+            v = T.simd.alloc_local(2 * PARTS, "float32")
+            a = 2 * pair
+            b = T.min(a + 1, units - 1)  # without a second unit, the first one once more
+            factor_a = T.simd.vld(factors[i, a * (UNIT // SLOT)], dist="E2B_B32")
+            factor_b = T.simd.vld(factors[i, b * (UNIT // SLOT)], dist="E2B_B32")
+            load_quads(v, tile, i, a * UNIT)
+            load_quads(v, tile, i, b * UNIT, PARTS)
             for k in T.unroll(PARTS):
-                v[k] = T.simd.vmul(v[k], factor, all32)
+                v[k] = T.simd.vmul(v[k], factor_a, all32)
+            for k in T.unroll(PARTS):
+                v[PARTS + k] = T.simd.vmul(v[PARTS + k], factor_b, all32)
             if fmt == "e4m3":
-                store_e4m3(v, codes, i, u * UNIT)
+                store_e4m3(v, 0, codes, i, a * UNIT)
+                store_e4m3(v, PARTS, codes, i, b * UNIT)
             else:
-                store_e2m1(v, codes, i, u * UNIT)
+                store_e2m1(v, codes, i, a * UNIT, b * UNIT)
+
+
+@T.macro
+def e2m1_of_products(tile, factors, codes, rows, units):
+    """Writes the e2m1 codes nearest to bf16 values times powers of two, exact as bf16."""
+    all16, all32 = T.simd.pset(16), T.simd.pset(32)
+    for i in T.serial(rows):
+        for u in T.serial(units):
+            factor = T.simd.vld(factors[i, u * (UNIT // SLOT)], dist="E2B_B16")
+            even, odd = T.simd.vld2(tile[i, u * UNIT], "DINTLV_B16")
+            left, right = T.simd.vintlv(
+                T.simd.vmul(even, factor, all16), T.simd.vmul(odd, factor, all16)
+            )
+            first = T.simd.vcvt(left, "float4_e2m1fn", all16, part=0)
+            other = T.simd.vcvt(right, "float4_e2m1fn", all16, part=0)
+            at = u * (UNIT // 2)
+            T.simd.vsts(codes[i, at], T.reinterpret(first, "int8x256"), all32, dist="PK4_B32")
+            T.simd.vsts(
+                codes[i, at + UNIT // 4], T.reinterpret(other, "int8x256"), all32, dist="PK4_B32"
+            )
 
 
 @T.macro
@@ -152,14 +181,16 @@ def token_cast(
     width = plan.sf.block[1]
     G, ratio = C // width, width // SLOT
     wide, pitch = (G // pack, max(R, 16)) if is_turned else (1, 32)
-    steps = R * G // LANES
+    # Values times powers of two are exact as bf16
+    is_exact = round_sf and (plan.x_dtype, plan.fmt) == ("bfloat16", "e2m1")
+    factor_dtype = "bfloat16" if is_exact else "float32"
     with T.Kernel(plan.cores) as core:
         tile = T.alloc_shared((R, C), plan.x_dtype)
         codes = T.alloc_shared((R, C // plan.out_per_item), plan.out_dtype)
         slots = T.alloc_shared((R, C // SLOT), T.int32)
-        factors = T.alloc_shared((R, C // SLOT), T.float32)
+        factors = T.alloc_shared((R, C // SLOT), factor_dtype)
         groups = T.alloc_shared((R, G) if ratio > 1 else (1, LANES), T.int32)
-        inverse = T.alloc_shared((R, G) if ratio > 1 else (1, LANES), T.float32)
+        inverse = T.alloc_shared((R, G) if ratio > 1 else (1, 2 * LANES), factor_dtype)
         scales = T.alloc_shared((max(R, REGISTER // G), G), plan.sf.dtype)
         turned = T.alloc_shared((wide, pitch), sf_dtype)
         versions = {slots: 1, factors: 1, groups: 1, inverse: 1, tile: 2, codes: 2}
@@ -186,7 +217,7 @@ def token_cast(
                 T.simd.mem_bar("VST_VLD")
                 # Scales
                 if ratio > 1:
-                    join_slots(slots, groups, steps, ratio)
+                    join_slots(slots, groups, R * G // LANES, ratio)
                     T.simd.mem_bar("VST_VLD")
                 scales_of_magnitudes(
                     groups if ratio > 1 else slots, inverse if ratio > 1 else factors, scales,
@@ -202,9 +233,12 @@ def token_cast(
                 # Codes
                 if plan.mode == "cast":
                     if ratio > 1:
-                        spread_factors(inverse, factors, steps, ratio)
+                        spread_factors(inverse, factors, R * G, ratio)
                         T.simd.mem_bar("VST_VLD")
-                    codes_of_units(tile, factors, codes, rows, units, plan.fmt)
+                    if is_exact:
+                        e2m1_of_products(tile, factors, codes, rows, units)
+                    else:
+                        codes_of_units(tile, factors, codes, rows, units, plan.fmt)
             if plan.mode == "cast":
                 T.copy(codes, out[row0, col0 // plan.out_per_item])
             if is_turned:
