@@ -16,7 +16,7 @@ import tilelang.ascend.language as T
 from tile_kernels.quant.registers_asc import LANES
 
 __all__ = [
-    "PARTS", "SLOT", "UNIT", "clear_behind", "load_quads", "largest_of_slots", "store_e2m1",
+    "PARTS", "SLOT", "UNIT", "clear_behind", "load_quads", "slot_magnitudes", "store_e2m1",
     "store_e4m3",
 ]  # fmt: skip
 
@@ -59,17 +59,40 @@ def _larger(a: Any, b: Any, magnitude: Any, mask: Any) -> Any:
     return T.simd.vmax(a, T.simd.vand(T.reinterpret(b, kind), magnitude, mask), mask)
 
 
-def largest_of_slots(tile: Any, i: Any, j: Any, magnitude: Any, every: Any) -> Any:
-    """The bits (int32) of the largest magnitude of each 32 channels of a unit, in eight lanes.
+def _largest_lanes(tile: Any, i: Any, j: Any, magnitude: Any, every: Any) -> Any:
+    """Largest magnitudes of a unit so that each 32 channels have 32 bytes of lanes."""
+    if tile.dtype == "bfloat16":
+        return _larger(*T.simd.vld2(tile[i, j], "DINTLV_B16"), magnitude, every)
+    a = _larger(*T.simd.vld2(tile[i, j], "DINTLV_B32"), magnitude, every)
+    b = _larger(*T.simd.vld2(tile[i, j + UNIT // 2], "DINTLV_B32"), magnitude, every)
+    return T.simd.vmax(*T.simd.vdintlv(a, b), every)
 
-    They are those of bf16 or fp32 numbers; `magnitude` clears their sign.
+
+@T.macro
+def slot_magnitudes(tile, slots, rows, units):
+    """Writes the bits of the largest magnitude of each 32 channels to `slots` (int32).
+
+    They are those of bf16 or fp32 numbers. Each step is done for four units, so that no instruction
+    waits long for its operands; behind the last unit it is that one once more.
     """
-    if tile.dtype == "float32":
-        a = _larger(*T.simd.vld2(tile[i, j], "DINTLV_B32"), magnitude, every)
-        b = _larger(*T.simd.vld2(tile[i, j + UNIT // 2], "DINTLV_B32"), magnitude, every)
-        return T.simd.vcgmax(T.simd.vmax(*T.simd.vdintlv(a, b), every), every)
-    pairs = _larger(*T.simd.vld2(tile[i, j], "DINTLV_B16"), magnitude, every)
-    return T.simd.vunpack(T.simd.vcgmax(pairs, every), "LOWER")
+    width = 32 if tile.dtype == "float32" else 16
+    every, eight = T.simd.pset(width), T.simd.pset(32, "PAT_VL8")
+    magnitude = T.simd.vdup(
+        T.int32(0x7FFFFFFF) if width == 32 else T.int16(0x7FFF), f"int{width}", every
+    )
+    largest = T.simd.alloc_local(PARTS, f"int{width}")
+    for i in T.serial(rows):
+        for step in T.serial(T.truncdiv(units + PARTS - 1, PARTS)):
+            first = step * PARTS
+            for k in T.unroll(PARTS):
+                u = T.min(first + k, units - 1)
+                largest[k] = _largest_lanes(tile, i, u * UNIT, magnitude, every)
+            for k in T.unroll(PARTS):
+                largest[k] = T.simd.vcgmax(largest[k], every)
+            for k in T.unroll(PARTS):
+                place = T.min(first + k, units - 1) * (UNIT // SLOT)
+                bits = largest[k] if width == 32 else T.simd.vunpack(largest[k], "LOWER")
+                T.simd.vsts(slots[i, place], bits, eight, extent=UNIT // SLOT)
 
 
 def _e4m3_part(value: Any, k: int, all8: Any) -> Any:
@@ -112,11 +135,11 @@ def store_e2m1(v, codes, i, j0, j1):
     for k in T.unroll(PARTS):
         low[k] = T.simd.vshls(T.reinterpret(v[2 * k + 1], "uint32x64"), 16, all32)
     for k in T.unroll(PARTS):
-        odd[k] = T.simd.vsel(_halves(high[k]), _halves(v[2 * k + 1]), all32)
-    for k in T.unroll(PARTS):
         lost[k] = T.simd.vsel(_halves(v[2 * k]), _halves(low[k]), all32)
     for k in T.unroll(PARTS):
         lost[k] = T.simd.vmins(lost[k], T.uint16(1), all16)
+    for k in T.unroll(PARTS):
+        odd[k] = T.simd.vsel(_halves(high[k]), _halves(v[2 * k + 1]), all32)
     for k in T.unroll(PARTS):
         odd[k] = T.simd.vor(odd[k], lost[k], all16)
     first = T.simd.vor(_e2m1_part(odd[0], 0, all16), _e2m1_part(odd[1], 1, all16), all32)
