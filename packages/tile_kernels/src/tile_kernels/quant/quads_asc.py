@@ -17,7 +17,7 @@ from tile_kernels.quant.registers_asc import LANES
 
 __all__ = [
     "PARTS", "SLOT", "UNIT", "clear_behind", "load_quads", "slot_magnitudes", "store_e2m1",
-    "store_e4m3",
+    "store_e4m3", "store_quads",
 ]  # fmt: skip
 
 UNIT = 256  # elements at a time
@@ -26,13 +26,15 @@ SLOT = 32  # channels whose largest magnitude is found at once
 
 
 @T.macro
-def clear_behind(tile, rows, cols):
+def clear_behind(tile, rows, cols, unit=UNIT):
     """Writes zeros behind `cols` columns up to the end of a unit: they change no magnitude."""
     width = 32 if tile.dtype == "float32" else 16
     some = T.simd.pset(width, "PAT_VL64")
     zero = T.simd.vdup(T.cast(0, tile.dtype), tile.dtype, some)
     for i in T.serial(rows):
-        for c in T.serial(T.truncmod(T.truncdiv(UNIT - T.truncmod(cols, UNIT), LANES), PARTS)):
+        for c in T.serial(
+            T.truncmod(T.truncdiv(unit - T.truncmod(cols, unit), LANES), unit // LANES)
+        ):
             T.simd.vsts(tile[i, cols + c * LANES], zero, some, dist=f"NORM_B{width}")
 
 
@@ -51,6 +53,35 @@ def load_quads(v, tile, i, j, at=0):
         v[at + 1] = T.simd.vcvt(odd, "float32", all16, part=0)
         v[at + 2] = T.simd.vcvt(even, "float32", all16, part=1)
         v[at + 3] = T.simd.vcvt(odd, "float32", all16, part=1)
+
+
+@T.macro
+def store_quads(v, at, values, i, j):
+    """Writes v[at : at + 4] to row i from column j on, rounded to bf16 or as fp32."""
+    all16, all32 = T.simd.pset(16), T.simd.pset(32)
+    if values.dtype == "float32":
+        a, b = T.simd.vintlv(v[at], v[at + 2])
+        c, d = T.simd.vintlv(v[at + 1], v[at + 3])
+        q0, q1 = T.simd.vintlv(a, c)
+        q2, q3 = T.simd.vintlv(b, d)
+        T.simd.vsts(values[i, j], q0, all32)
+        T.simd.vsts(values[i, j + LANES], q1, all32)
+        T.simd.vsts(values[i, j + 2 * LANES], q2, all32)
+        T.simd.vsts(values[i, j + 3 * LANES], q3, all32)
+    else:
+        left, right = T.simd.vintlv(
+            _joined(v[at], v[at + 2], all16), _joined(v[at + 1], v[at + 3], all16)
+        )
+        T.simd.vsts(values[i, j], left, all16, dist="NORM_B16")
+        T.simd.vsts(values[i, j + 2 * LANES], right, all16, dist="NORM_B16")
+
+
+def _joined(a: Any, b: Any, all16: Any) -> Any:
+    """Registers a and b rounded to bf16, in even and odd lanes."""
+    even = T.simd.vcvt(a, "bfloat16", all16, sat=False, part=0)
+    odd = T.simd.vcvt(b, "bfloat16", all16, sat=False, part=1)
+    both = T.simd.vor(_halves(even), _halves(odd), all16)
+    return T.reinterpret(both, "bfloat16x128")
 
 
 def _larger(a: Any, b: Any, magnitude: Any, mask: Any) -> Any:
