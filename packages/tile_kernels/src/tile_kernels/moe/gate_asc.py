@@ -1,6 +1,6 @@
 """Kernel of `moe_topk_gate_forward` and `top2_sum_gate`.
 
-Threads score, a warp a token; vector registers select (`_select_simd_asc`); threads normalise and
+Threads score, a warp a token; vector registers select (`_select_asc`); threads normalise and
 map. Scores, keys and what is selected pass through the unified buffer.
 
 Optional tensors are given with zero rows when they are absent. What few calls need (images, limits
@@ -17,9 +17,9 @@ import tilelang.ascend.language as T
 from tile_kernels._asc import LANES, require
 from tile_kernels._bridge import asc_kernel
 from tile_kernels.moe._scoring_asc import SOFTMAX, score_lane
-from tile_kernels.moe._select_asc import group_scores, token_of_warp
-from tile_kernels.moe._select_simd_asc import LANES as ENTRIES
-from tile_kernels.moe._select_simd_asc import fill_rows, select_rows
+from tile_kernels.moe._select_asc import LANES as ENTRIES
+from tile_kernels.moe._select_asc import fill_rows, select_rows
+from tile_kernels.moe._warps_asc import group_scores, token_of_warp
 from tile_kernels.moe.mask_indices_by_tp_asc import local_index
 
 MAX_SLOTS = 1024  # also the most groups

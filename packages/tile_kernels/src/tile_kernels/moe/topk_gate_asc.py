@@ -8,7 +8,7 @@ import tilelang.ascend.language as T
 
 from tile_kernels._asc import require
 from tile_kernels._bridge import asc_kernel
-from tile_kernels.moe._select_simd_asc import LANES, fill_rows, largest_bits, select_rows
+from tile_kernels.moe._select_asc import LANES, fill_rows, largest_bits, select_rows
 
 INFINITY_BITS = 0x7F800000
 
