@@ -185,6 +185,15 @@ def test_warps_take_turns_at_a_busy_unit(simt_banks):
     assert conflicts == pytest.approx(100 * 64 * 31)
 
 
+@pytest.mark.parametrize("warps", [1, 3])
+def test_lanes_that_leave_a_loop_early_meet_the_others_behind_it(simt_ragged, warps):
+    """Turn t has the lanes above t, the last read has all of them: one word a cycle."""
+    profile = simt_ragged(32 * warps)
+    words = [31 - turn for turn in range(31)] + [32]
+    lost = warps * sum(count - 1 for count in words)
+    assert profile.bank_conflicts * profile.cycles == pytest.approx(lost)
+
+
 def test_conflicts_are_named_by_the_call_of_their_function(ub_streams, tmp_path):
     profile = ub_streams(STORE_BLOCKS, 100, 16)
     call = (KERNELS / "ub_streams.hpp").read_text().split("\n")
