@@ -118,18 +118,20 @@ def _launch(
     config: CastOutputConfig,
 ) -> None:
     hidden = common.get_logical_hidden(x.shape[1], x.dtype)
-    fast = plan_token_cast(plan, hidden)
+    codes_or_none = codes if codes is not None else _unused(plan.out_dtype, x.device)
+    fast = plan_token_cast(plan)
     if fast is not None:
         from tile_kernels.quant.token_cast_asc import token_cast
 
-        assert codes is not None
         assert scales is not None
+        is_turned = fast.sf.layout.kind == "packed_col"
+        across = ceil_div(hidden, fast.cols)
         token_cast(
-            x, codes, common.sf_items(scales, config), common.float_bits(config.clamp_min_value),
-            ceil_div(x.shape[0], fast.rows), plan=fast, round_sf=config.round_sf,
+            x, codes_or_none, common.sf_items(scales, config, words=is_turned),
+            common.float_bits(config.clamp_min_value), ceil_div(x.shape[0], fast.rows) * across,
+            across, plan=fast, round_sf=config.round_sf,
         )  # fmt: skip
         return
-    codes_or_none = codes if codes is not None else _unused(plan.out_dtype, x.device)
     fast = plan_rows_cast(plan)
     if fast is not None:
         assert scales is not None

@@ -25,6 +25,7 @@ REGISTERS_UB_LIMIT = 200 * 1024  # of 248 KiB without SIMT, for data and codes
 WARP, MAX_WARPS, MAX_THREADS = 32, 32, 1024
 ROW_MAJOR = SfLayout()
 MIN_PITCH = 32  # bytes of a row in the unified buffer
+TOKEN_COLS, TOKEN_BYTES = 1024, 65536  # a tile of the per-token cast
 
 
 @dataclass(frozen=True)
@@ -174,24 +175,25 @@ def make_plan(
     )
 
 
-def plan_token_cast(plan: CastPlan, hidden: int) -> CastPlan | None:
-    """The plan of the same cast for the kernel on vector registers, if it takes this cast.
+def plan_token_cast(plan: CastPlan) -> CastPlan | None:
+    """The plan of the same cast for the kernel on vector registers whose scales belong to rows.
 
-    That kernel takes whole rows of bf16, at most 8192 wide, in whole groups of 128, to e4m3; packed
-    scales in whole words. Tiles have a power of two columns, so few kernels are built.
+    It takes bf16 and fp32 in groups of 32, 64 or 128 channels. A row of packed scales fills at
+    least 32 bytes in the unified buffer.
     """
     takes = (
-        (plan.mode, plan.x_dtype, plan.fmt, plan.sf.block) == ("cast", "bfloat16", "e4m3", (1, 128))
-        and not plan.stochastic
-        and plan.sf.layout.kind != "packed_channel"
+        plan.mode in ("cast", "sf")
+        and plan.x_dtype in ("bfloat16", "float32")
         and plan.sf.dtype in ("float32", "uint8")
-        and hidden % (128 * plan.sf.word) == 0
-        and 0 < hidden <= 8192
+        and not plan.stochastic
+        and plan.sf.block in ((1, 32), (1, 64), (1, 128))
     )
     if not takes:
         return None
-    cols = max(1024, 1 << (hidden - 1).bit_length())
-    return replace(plan, rows=32768 // cols, cols=cols, subs=1, lanes=1, workers=1)
+    is_row = plan.sf.layout.kind == "packed_row"
+    cols = max(TOKEN_COLS, MIN_PITCH * plan.sf.block[1] if is_row else 0)
+    rows = TOKEN_BYTES // (cols * BYTES[plan.x_dtype])
+    return replace(plan, rows=rows, cols=cols, subs=1, lanes=1, workers=1, stages=2)
 
 
 def plan_rows_cast(plan: CastPlan, turns: bool = False, swiglu: bool = False) -> CastPlan | None:

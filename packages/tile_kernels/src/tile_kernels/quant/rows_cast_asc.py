@@ -16,14 +16,13 @@ import tilelang.ascend.language as T
 
 from tile_kernels._bridge import asc_kernel
 from tile_kernels.quant.numeric_asc import MAX_VALUE
-from tile_kernels.quant.swiglu_asc import LANES, store_numbers, values_at
-from tile_kernels.quant.token_cast_asc import clear_magnitudes, scales_of_magnitudes
+from tile_kernels.quant.registers_asc import HALF, LANES, store_numbers, values_at
+from tile_kernels.quant.scales_asc import clear_magnitudes, scales_of_magnitudes
 from tile_kernels.transpose.batched_transpose_asc import BLOCK, turn_rows
 from tile_kernels.utils import align
 
 __all__ = ["rows_cast"]
 
-HALF = "PAT_VL32"  # the first half of the lanes
 UNROLL = 4  # maxima that do not wait for each other
 
 

@@ -16,21 +16,14 @@ from typing import Any
 import tilelang.ascend.language as T
 
 from tile_kernels._bridge import asc_kernel
-from tile_kernels.quant.swiglu_asc import (
-    LANES,
-    count_clamped,
-    magnitude_bits,
-    rows_of_experts,
-    store_numbers,
-    values_at,
-)
+from tile_kernels.quant.registers_asc import HALF, LANES, magnitude_bits, store_numbers, values_at
+from tile_kernels.quant.scales_asc import clear_magnitudes, scales_of_magnitudes
+from tile_kernels.quant.swiglu_asc import count_clamped, rows_of_experts
 from tile_kernels.quant.swiglu_plan import BATCH
-from tile_kernels.quant.token_cast_asc import clear_magnitudes, scales_of_magnitudes
 from tile_kernels.utils import align
 
 __all__ = ["swiglu_forward"]
 
-HALF = "PAT_VL32"  # the first half of the lanes
 TOGETHER = BATCH // LANES
 COUNTS = 4
 
