@@ -18,6 +18,7 @@ from .timing_trace import PIPES, Array, Trace, read_spans, read_trace
 
 __all__ = ["Timeline", "load_timeline", "write_chrome_trace"]
 
+_VECTOR_FUNCTIONS = ("VectorFunction", "SimtFunction")
 _MOST_EVENTS = 2_000_000
 
 
@@ -84,8 +85,9 @@ def write_chrome_trace(
         timeline: None for the last timed kernel.
         blocks: blocks to write; None for all, or as many as make two million instructions.
 
-    Each event carries the bytes (or multiply-adds) and the source line of its instruction. Times
-    are modelled.
+    Each event carries the bytes (or multiply-adds) and the source line of its instruction; a vector
+    function carries the registers that it loads and stores, and the cycles that UB lost to bank
+    conflicts. Times are modelled.
     """
     timeline = timeline or load_timeline()
     cores = _chosen_cores(timeline, blocks)
@@ -134,21 +136,19 @@ def _core_events(timeline: Timeline, index: int) -> Iterator[dict[str, Any]]:
     core = timeline.trace.cores[index]
     spans = timeline.of_core(index)
     records = core.records[spans["record"]]
-    name = f"block {core.block} {core.slot}"
-    yield _meta("process_name", index, 0, name)
+    yield _meta("process_name", index, 0, f"block {core.block} {core.slot}")
     for pipe in np.unique(records["pipe"]):
         yield _meta("thread_name", index, int(pipe), PIPES[pipe])
     lines = _lines(timeline.trace.object, records["site"])
     scale = 1 / timeline.profile.clock_mhz
     for span, record in zip(spans, records, strict=True):
         site = int(record["site"])
-        arguments: dict[str, Any] = {"bytes": int(record["bytes"])}
-        if record["pipe"] == PIPES.index("M"):
-            arguments = {"multiply_adds": int(record["bytes"])}
+        name = timeline.trace.op_names[record["op"]]
+        arguments = _arguments(name, record)
         if site in lines:
             arguments["line"] = lines[site]
         yield {
-            "name": timeline.trace.op_names[record["op"]],
+            "name": name,
             "ph": "X",
             "pid": index,
             "tid": int(record["pipe"]),
@@ -156,6 +156,15 @@ def _core_events(timeline: Timeline, index: int) -> Iterator[dict[str, Any]]:
             "dur": round(float(span["end"] - span["start"]) * scale, 4),
             "args": arguments,
         }
+
+
+def _arguments(name: str, record: np.void) -> dict[str, Any]:
+    amount = int(record["bytes"])
+    if name in _VECTOR_FUNCTIONS:
+        loads, conflicts = amount & 0xFFFFFFFF, amount >> 32
+        stores = int(record["value"])
+        return {"loads": loads, "stores": stores, "bank_conflict_cycles": conflicts / 2}
+    return {"multiply_adds" if record["pipe"] == PIPES.index("M") else "bytes": amount}
 
 
 def _meta(kind: str, core: int, pipe: int, name: str) -> dict[str, Any]:

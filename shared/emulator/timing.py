@@ -64,6 +64,8 @@ class TimingProfile:
         hbm_share: time share of the memory system spent on HBM, 0..1; `l2_share` likewise.
         cube_busy: pipe -> mean busy share of the cube cores in use, 0..1.
         vector_busy: the same for the vector cores in use.
+        bank_conflicts: mean share of the vector cores' time that UB lost to bank conflicts of loads
+            and stores in vector functions, 0..1.
         cube_cores_used: cube cores that ran; `vector_cores_used` likewise.
     """
 
@@ -87,6 +89,7 @@ class TimingProfile:
     l2_share: float
     cube_busy: Mapping[str, float]
     vector_busy: Mapping[str, float]
+    bank_conflicts: float
     cube_cores_used: int
     vector_cores_used: int
 
@@ -149,6 +152,7 @@ class TimingProfile:
             l2_share=numbers["l2_cycles"] / cycles,
             cube_busy=shares(numbers["cube_busy"], cube),
             vector_busy=shares(numbers["vector_busy"], vector),
+            bank_conflicts=numbers["bank_conflict_cycles"] / cycles / max(vector, 1),
             cube_cores_used=cube,
             vector_cores_used=vector,
         )

@@ -25,7 +25,10 @@ def summary(profile: TimingProfile) -> str:
 
 
 def busy_table(profile: TimingProfile) -> Table:
-    """Returns a rich table: mean busy share of each pipe, and of the shared memory."""
+    """Returns a rich table: mean busy share of each pipe, and of the shared memory.
+
+    A row of its own has the part of V's time that bank conflicts in UB take.
+    """
     from rich.table import Table
 
     table = Table()
@@ -55,6 +58,9 @@ def _rows(profile: TimingProfile) -> list[tuple[str, str, float]]:
     )
     for cores, unit, busy in sides:
         rows += [(f"{cores} {unit} cores", pipe, share) for pipe, share in busy.items() if share]
+    if profile.bank_conflicts:
+        unit = f"{profile.vector_cores_used} vector cores"
+        rows.append((unit, "V: bank conflicts", profile.bank_conflicts))
     if profile.mode == "replay":
         rows += [("memory", "HBM", profile.hbm_share), ("memory", "L2", profile.l2_share)]
     return rows

@@ -32,10 +32,7 @@ class Simt:
         )
 
     def compile(self, text: str, **built_for: Any) -> Callable[..., None]:
-        """`launch(*args, blocks=1, **emulator options)` of the kernel in `text`.
-
-        Checkers look at single threads in kernels that were built while they were on.
-        """
+        """`launch(*args, blocks=1, **emulator options)` of the kernel in `text`."""
         with emulator(**built_for):
             kernel = self.runtime.compile("simt", HEAD + text)
 

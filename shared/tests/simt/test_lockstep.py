@@ -117,7 +117,8 @@ def test_lanes_read_a_counter_before_one_of_them_advances_it(simt, options):
     assert (by_warp == by_warp[:, :1] + num_turns[:, None] * np.arange(32)).all()
 
 
-def test_a_wait_of_one_lane_for_another_of_its_warp_is_left(simt):
+@pytest.mark.parametrize("timing", ["off", "fast"])
+def test_a_wait_of_one_lane_for_another_of_its_warp_is_left(simt, timing):
     """On the device the compiler may leave it out, since C++ takes it to end by itself."""
     text = """
     __simt_callee__ inline int32_t wait(__gm__ const int32_t* p) {
@@ -136,7 +137,7 @@ def test_a_wait_of_one_lane_for_another_of_its_warp_is_left(simt):
     }
     """
     words, out = np.zeros(2, np.int32), np.zeros(64, np.int32)
-    simt.compile(text)(words, out)
+    simt.compile(text, timing=timing)(words, out, timing=timing)
     assert (out == 31 + 7).all()
     assert (words == 8).all()
 

@@ -69,3 +69,15 @@ def not_lowerable(N: int):
                 x[tx] = T.shfl_up(x[tx], 1)
 
     return shuffled
+
+
+@tilelang.jit(target="ascend", pass_configs={"tl.disable_safe_memory_legalize": True})
+def one_too_far(x):
+    """Stores one element behind the end."""
+    n = T.dynamic("n")
+    x: T.Tensor((n,), T.float32)
+    with T.Kernel(1):
+        with T.SimtVF(threads=THREADS):
+            for i in T.Parallel(THREADS):
+                if i <= n:
+                    x[i] = 1.0

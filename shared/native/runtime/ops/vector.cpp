@@ -58,7 +58,7 @@ static void execute(Core& core, const VectorFunction& i) {
     if (g_observer) timing::vector_schedule().start();
     i.run(i.arguments);
     leave_vector_function();
-    if (g_observer) g_observer->on_vector_time(core, timing::vector_schedule().cycles());
+    if (g_observer) g_observer->on_vector_time(core, timing::vector_schedule().time());
 }
 static Work work(const Core&, const VectorFunction&) { return {CostClass::vector, 0, 1, 0}; }
 ASC_EMU_REGISTER(VectorFunction, Roles::aiv)

@@ -69,6 +69,8 @@ void Engine::core_ended(uint32_t core, double time) {
         profile_.busy[type][p] += busy;
         profile_.most_busy[type][p] = std::max(profile_.most_busy[type][p], busy);
     }
+    for (const Record& r : trace.records)
+        if (r.cost == CostClass::vector) profile_.bank_conflicts += r.vector.conflicts / 2.0;
     Block& b = blocks_[trace.block];
     b.end = std::max(b.end, time);
     profile_.cycles = std::max(profile_.cycles, time);

@@ -27,7 +27,7 @@ std::string Profile::json() const {
            field("flops", flops) + field("gm_read_bytes", gm_read) + field("gm_write_bytes", gm_write) +
            field("hbm_read_bytes", memory.hbm_read) + field("l2_read_bytes", memory.l2_read) +
            field("hbm_cycles", memory.hbm_time) + field("l2_cycles", memory.l2_time) +
-           field("cube_cores_used", cores_used[0]) + field("vector_cores_used", cores_used[1]) +
+           field("bank_conflict_cycles", bank_conflicts) + field("cube_cores_used", cores_used[0]) + field("vector_cores_used", cores_used[1]) +
            ", \"cube_busy\": " + pipes(busy[0]) + ", \"vector_busy\": " + pipes(busy[1]) +
            ", \"cube_most_busy\": " + pipes(most_busy[0]) + ", \"vector_most_busy\": " + pipes(most_busy[1]) + "}";
 }

@@ -29,6 +29,7 @@ struct Profile {
     double gm_read = 0, gm_write = 0;            // bytes, as instructions ask for them
     double busy[2][kNumPipes] = {};              // cycles, summed over cube cores and over vector cores
     double most_busy[2][kNumPipes] = {};         // of one core
+    double bank_conflicts = 0;                   // cycles that all vector functions lost
     uint32_t cores_used[2] = {};                 // cube and vector cores that did anything
     MemoryTotals memory;
 

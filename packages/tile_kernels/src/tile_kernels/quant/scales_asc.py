@@ -8,11 +8,17 @@ are computed together. The rule is that of `scale_of_block` in `block_cast_asc`.
 # (TileLang gives annotations and names inside a kernel a meaning of their own.)
 from __future__ import annotations
 
+from typing import Any
+
 import tilelang.ascend.language as T
 
 from tile_kernels.quant.registers_asc import LANES, store_numbers
 
 __all__ = ["clear_magnitudes", "scales_of_magnitudes"]
+
+# NOTE: products with the inverse of these lie between the same powers of two as the quotients;
+# tried with every mantissa.
+PRODUCTS_DO = (448.0, 6.0)
 
 
 @T.macro
@@ -22,6 +28,11 @@ def clear_magnitudes(amax, items, pitch):
     for step in T.serial(items // LANES):
         r, c = step * LANES // pitch, step * LANES % pitch
         T.simd.vsts(amax[r, c], T.simd.vdup(T.int32(0), "int32", all32), all32)
+
+
+def is_finite(value: Any, all32: Any) -> Any:
+    """Lanes of a positive number that are neither infinity nor NaN."""
+    return T.simd.vcmps(T.reinterpret(value, "int32x64"), T.int32(0x7F800000), all32, "lt")
 
 
 @T.macro
@@ -34,28 +45,36 @@ def correct(quotient, over, under, one_over, all32):
 
 
 @T.macro
-def divide(scale, inverse, largest, largest_code, all32):
-    """Sets scale to largest / largest_code and inverse to largest_code / largest, both exact.
+def correct_quotient(quotient, largest, largest_code, all32):
+    """Makes the product of `largest` and 1 / largest_code the exact quotient; infinity stays.
 
-    NOTE: tried with every mantissa and both quotients off by one unit in the last place: a product
-    needs one correction, the quotient of the hardware two, where it lies beside a power of two.
-    That takes half the instructions of TileLang's exact division.
+    NOTE: tried with every mantissa for 448, 6 and 65024.
     """
     most = T.simd.vdup(T.float32(largest_code), "float32", all32)
     tiny = T.simd.vdup(T.float32(1.0 / largest_code), "float32", all32)
-    is_finite = T.simd.vcmps(T.reinterpret(largest, "int32x64"), T.int32(0x7F800000), all32, "lt")
-    first, other = (
-        T.simd.vmul(largest, tiny, all32),
-        T.simd.vdiv(most, largest, all32, precision="ftz_true"),
-    )
-    near = T.simd.vmul(other, tiny, all32)
-    scale[0] = first
-    inverse[0] = other
-    correct(scale, largest, most, tiny, all32)
+    product = T.alloc_var("float32x64")
+    product = quotient[0]
+    correct(quotient, largest, most, tiny, all32)
+    quotient[0] = T.simd.vsel(quotient[0], product, is_finite(largest, all32))
+
+
+@T.macro
+def invert(inverse, largest, largest_code, all32):
+    """Sets inverse to the exact largest_code / largest; 0 for infinity.
+
+    NOTE: tried with every mantissa and quotients of the hardware one unit off in the last place:
+    one correction does but beside a power of two. TileLang's exact division takes twice the
+    instructions.
+    """
+    most = T.simd.vdup(T.float32(largest_code), "float32", all32)
+    given = T.alloc_var("float32x64")
+    near = T.alloc_var("float32x64")
+    given = T.simd.vdiv(most, largest, all32, precision="ftz_true")
+    near = T.simd.vmuls(given, T.float32(1.0 / largest_code), all32)
+    inverse[0] = given
     correct(inverse, most, largest, near, all32)
     correct(inverse, most, largest, near, all32)
-    scale[0] = T.simd.vsel(scale[0], first, is_finite)
-    inverse[0] = T.simd.vsel(inverse[0], other, is_finite)
+    inverse[0] = T.simd.vsel(inverse[0], given, is_finite(largest, all32))
 
 
 @T.macro
@@ -64,8 +83,8 @@ def scales_of_magnitudes(
 ):
     """Writes scale (or its exponent) and inverse of every place of a tile.
 
-    `amax` holds the bits of bf16 or fp32 numbers as int32. `scales` are fp32; or exponents as uint8
-    or int32 with `round_sf`. Inverses are fp32, with `round_sf` also bf16.
+    `amax` holds the bits of bf16 or fp32 numbers as int32. `scales` are fp32; or exponents as
+    uint8, int16 or int32 with `round_sf`. Inverses are fp32, with `round_sf` also bf16.
     """
     all16, all32 = T.simd.pset(16), T.simd.pset(32)
     for step in T.serial(items // LANES):
@@ -75,10 +94,11 @@ def scales_of_magnitudes(
             bits = T.simd.vshls(bits, 16, all32)
         largest = T.reinterpret(T.simd.vmaxs(bits, floor_bits, all32), "float32x64")
         if round_sf:
-            # NOTE: for 448 and 6 the rounded product lies between the same powers of two as the
-            # quotient; tried with every mantissa.
-            scale = T.simd.vmuls(largest, T.float32(1.0 / largest_code), all32)
-            below = T.simd.vadds(T.reinterpret(scale, "int32x64"), T.int32(-1), all32)
+            quotient = T.simd.alloc_local(1, "float32")
+            quotient[0] = T.simd.vmuls(largest, T.float32(1.0 / largest_code), all32)
+            if largest_code not in PRODUCTS_DO:
+                correct_quotient(quotient, largest, largest_code, all32)
+            below = T.simd.vadds(T.reinterpret(quotient[0], "int32x64"), T.int32(-1), all32)
             above = T.simd.vadds(T.simd.vshrs(below, 23, all32), T.int32(1), all32)
             exponent = T.simd.vmins(above, T.int32(255), all32)
             mirrored = T.simd.vsub(T.simd.vdup(T.int32(254), "int32", all32), exponent, all32)
@@ -88,6 +108,10 @@ def scales_of_magnitudes(
                 T.simd.vsts(
                     scales[r, c], T.reinterpret(exponent, "uint8x256"), all32, dist="PK4_B32"
                 )
+            elif scales.dtype == "int16":
+                T.simd.vsts(
+                    scales[r, c], T.reinterpret(exponent, "int16x128"), all32, dist="PK_B32"
+                )
             elif scales.dtype == "int32":
                 T.simd.vsts(scales[r, c], exponent, all32)
             else:
@@ -95,6 +119,8 @@ def scales_of_magnitudes(
                 T.simd.vsts(scales[r, c], power, all32)
         else:
             quotient, other = (T.simd.alloc_local(1, "float32") for _ in range(2))
-            divide(quotient, other, largest, largest_code, all32)
+            quotient[0] = T.simd.vmuls(largest, T.float32(1.0 / largest_code), all32)
+            correct_quotient(quotient, largest, largest_code, all32)
+            invert(other, largest, largest_code, all32)
             T.simd.vsts(inverse[r, c], other[0], all32)
             T.simd.vsts(scales[r, c], quotient[0], all32)

@@ -22,8 +22,8 @@ from tile_kernels.quant.quads_asc import (
     SLOT,
     UNIT,
     clear_behind,
-    largest_of_slots,
     load_quads,
+    slot_magnitudes,
     store_e2m1,
     store_e4m3,
 )
@@ -33,20 +33,6 @@ from tile_kernels.quant.scales_asc import clear_magnitudes, scales_of_magnitudes
 __all__ = ["token_cast"]
 
 REGISTER = 256  # bytes
-
-
-@T.macro
-def slot_magnitudes(tile, slots, rows, units):
-    """Writes the bits of the largest magnitude of each 32 channels to `slots` (int32)."""
-    width = 32 if tile.dtype == "float32" else 16
-    every, eight = T.simd.pset(width), T.simd.pset(32, "PAT_VL8")
-    magnitude = T.simd.vdup(
-        T.int32(0x7FFFFFFF) if width == 32 else T.int16(0x7FFF), f"int{width}", every
-    )
-    for i in T.serial(rows):
-        for u in T.serial(units):
-            largest = largest_of_slots(tile, i, u * UNIT, magnitude, every)
-            T.simd.vsts(slots[i, u * (UNIT // SLOT)], largest, eight, extent=UNIT // SLOT)
 
 
 @T.macro
