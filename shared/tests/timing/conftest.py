@@ -148,3 +148,17 @@ def simt_banks(runtime: Runtime) -> Callable[..., tuple[float, float]]:
         return on.cycles - off.cycles, on.bank_conflicts * on.cycles
 
     return run
+
+
+@pytest.fixture(scope="session")
+def simt_ragged(runtime: Runtime) -> Profile:
+    """`simt_ragged(threads)` -> profile of lanes that take as many turns as their number."""
+    with emulator(timing="replay"):
+        kernel = runtime.compile("simt_ragged", (_KERNELS / "simt_ragged.hpp").read_text())
+
+    def run(threads: int) -> TimingProfile:
+        with emulator(timing="replay"):
+            kernel.launch({"num_blocks": 1}, np.int32(threads))
+        return last_profile()
+
+    return run
