@@ -69,12 +69,14 @@ def vector_copy(runtime: Runtime, data: np.ndarray) -> Profile:
 
 @pytest.fixture(scope="session")
 def vector_function(runtime: Runtime) -> Profile:
-    """`vector_function(num, loads=0, calls=1, mode="replay")` -> profile of calls in a row."""
+    """`vector_function(num, loads=0, calls=1, mode="replay", **options)` -> profile of calls."""
     with emulator(timing="replay"):
         kernel = runtime.compile("vector_function", (_KERNELS / "vector_function.hpp").read_text())
 
-    def run(num: int, loads: int = 0, calls: int = 1, mode: str = "replay") -> TimingProfile:
-        with emulator(timing=mode):
+    def run(
+        num: int, loads: int = 0, calls: int = 1, mode: str = "replay", **options
+    ) -> TimingProfile:
+        with emulator(timing=mode, **options):
             kernel.launch({"num_blocks": 1}, np.int32(num), np.int32(loads), np.int32(calls))
         return last_profile()
 
