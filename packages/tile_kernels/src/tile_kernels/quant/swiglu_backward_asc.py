@@ -19,7 +19,7 @@ from tile_kernels.quant.swiglu_asc import clear_behind, clear_rows, rows_of_expe
 
 __all__ = ["swiglu_backward"]
 
-TOGETHER = 4  # registers on which a step works before the next one
+TOGETHER = 8  # registers on which a step works before the next one
 
 
 @T.macro
