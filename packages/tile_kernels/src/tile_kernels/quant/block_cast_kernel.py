@@ -159,7 +159,6 @@ def launch_rows_cast(
     scales: torch.Tensor,
     config: CastOutputConfig,
     tokens: int,
-    turns: bool = False,
     swiglu: bool = False,
     clamp_value: float | None = None,
 ) -> None:
@@ -170,12 +169,11 @@ def launch_rows_cast(
     rows_cast(
         x,
         _unused("int32", x.device)[0] if pos_to_token is None else pos_to_token,
-        codes.view(torch.uint8) if turns else codes,
-        common.sf_items(scales, config),
+        codes, common.sf_items(scales, config),
         common.float_bits(config.clamp_min_value), 0.0 if clamp_value is None else clamp_value,
         tokens, ceil_div(tokens, plan.rows) * across, across,
-        plan=plan, round_sf=config.round_sf, gathers=pos_to_token is not None, turns=turns,
-        swiglu=swiglu, has_limit=clamp_value is not None,
+        plan=plan, round_sf=config.round_sf, gathers=pos_to_token is not None, swiglu=swiglu,
+        has_limit=clamp_value is not None,
     )  # fmt: skip
 
 
@@ -222,7 +220,7 @@ def _scales_for(
 ) -> torch.Tensor:
     if out_sf is None:
         return common.cast_epilogue(common.alloc_scaling_factors(shape, config, device), config)
-    if config.sf_layout.kind in ("col", "packed_col"):
+    if config.sf_layout.is_column_major:
         raise TileKernelsValueError(
             "out_sf must be row-major: drop use_tma_aligned_col_major_sf or out_sf"
         )

@@ -14,8 +14,8 @@ from tile_kernels.quant.sf_layout import SfLayout
 from tile_kernels.utils import align, ceil_div
 
 __all__ = [
-    "BYTES", "PER_ITEM", "Band", "CastPlan", "back_tile", "make_plan", "plan_rows_cast",
-    "plan_token_cast", "token_back_tile",
+    "BYTES", "PER_ITEM", "Band", "CastPlan", "back_tile", "make_plan", "plan_lossless",
+    "plan_rows_cast", "plan_token_cast", "plan_turned_cast", "token_back_tile",
 ]  # fmt: skip
 
 BYTES = {"bfloat16": 2, "float32": 4, "float8_e4m3fn": 1, "int8": 1, "uint8": 1}
@@ -196,13 +196,33 @@ def plan_token_cast(plan: CastPlan) -> CastPlan | None:
     return replace(plan, rows=rows, cols=cols, subs=1, lanes=1, workers=1, stages=2)
 
 
-def plan_rows_cast(plan: CastPlan, turns: bool = False, swiglu: bool = False) -> CastPlan | None:
+def plan_lossless(plan: CastPlan) -> CastPlan | None:
+    """The plan of the same exact cast for the kernel on vector registers, if it takes this one.
+
+    It takes input scales of 32 channels and output blocks of 32, 64 or 128 channels and up to 128
+    rows, a power of two. Tiles are whole blocks and words.
+    """
+    height, width = plan.sf.block
+    takes = (
+        plan.sf_in.block == (1, 32)
+        and plan.sf_in.layout.kind != "packed_channel"
+        and width in (32, 64, 128)
+        and 128 % height == 0
+    )
+    if not takes:
+        return None
+    rows = 32 if height <= 32 else 128
+    cols = 1024 if rows == 32 else max(256, width * plan.sf.word)
+    stages = 2 if 3 * rows * cols <= REGISTERS_UB_LIMIT // 2 else 1
+    return replace(plan, rows=rows, cols=cols, subs=1, lanes=1, workers=1, stages=stages)
+
+
+def plan_rows_cast(plan: CastPlan, swiglu: bool = False) -> CastPlan | None:
     """The plan of the same cast for the kernel on vector registers whose scales span rows.
 
     It takes bf16 and fp32 to e4m3, and to e2m1 with blocks of several channels, with blocks of 32
     or 128 rows. Tiles are whole blocks and words, as wide as leaves room for two of them.
-    With `turns` the codes of a tile of 128 x 128 are transposed; they are bytes then. With `swiglu`
-    there are two tiles of x.
+    With `swiglu` there are two tiles of x.
     """
     height, width = plan.sf.block
     takes = (
@@ -219,15 +239,19 @@ def plan_rows_cast(plan: CastPlan, turns: bool = False, swiglu: bool = False) ->
     least = lcm(64, width * plan.sf.word)
     shapes = [(rows, cols) for cols in (1024, 512, 256, 128, 64) if cols % least == 0]
     fast = replace(plan, subs=1, lanes=1, workers=1)
-    if turns:
-        fast, shapes = replace(fast, out_dtype="uint8"), [(128, 128)]
     for stages in (2, 1):
         for rows, cols in shapes:
             x_bytes = rows * cols * BYTES[plan.x_dtype] * (2 if swiglu else 1)
-            out_bytes = rows * cols // plan.out_per_item * (2 if turns else 1)
+            out_bytes = rows * cols // plan.out_per_item
             if stages * (x_bytes + out_bytes) <= REGISTERS_UB_LIMIT:
                 return replace(fast, rows=rows, cols=cols, stages=stages)
     return None
+
+
+def plan_turned_cast(plan: CastPlan) -> CastPlan:
+    """The plan of a cast per channel whose codes are transposed: 128 tokens, 256 bytes of each."""
+    cols = 256 // BYTES[plan.x_dtype]
+    return replace(plan, rows=128, cols=cols, subs=1, lanes=1, workers=1, stages=2)
 
 
 def _smallest_tile(sf_in: Band, sf: Band) -> tuple[int, int, int]:
