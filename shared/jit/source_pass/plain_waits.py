@@ -21,7 +21,9 @@ _SIMT_FUNCTIONS = ("__simt_vf__", "__simt_callee__")
 _VOLATILE = re.compile(r"\bvolatile\b")
 _ASSIGNMENT = re.compile(r"\s*([A-Za-z_]\w*)\s*=(?!=)([^;]*);")
 _CHANGE = re.compile(r"\+\+|--|[^=!<>]=(?!=)|\w\s*\(")
-_CAST = re.compile(r"\b(?:static|reinterpret|const)_cast\s*<[^<>]*>\s*\(")
+_CAST = re.compile(r"\b(?:(?:static|reinterpret|const)_cast\s*<[^<>]*>\s*|ASC_EMU_SIMT_UB)\(")
+# Of texts that count their work for the timing model.
+_WORK = re.compile(r"ASC_EMU_SIMT_WORK\([^)]*\);")
 _MEMORY = re.compile(r"\[|(?:^|[=(!&|,~<>]|return)\s*\*|->")
 
 
@@ -66,7 +68,7 @@ def _assignments(body: str) -> tuple[list[str] | None, list[str]]:
     """The variables that a body sets and their values, if it does nothing else; else None."""
     names: list[str] = []
     values: list[str] = []
-    text = body.strip().removeprefix("{").removesuffix("}").strip().removeprefix(";")
+    text = _WORK.sub("", body).strip().removeprefix("{").removesuffix("}").strip().removeprefix(";")
     while text:
         match = _ASSIGNMENT.match(text)
         if match is None:

@@ -33,11 +33,11 @@ public:
                           const void* site) override {
         for (Observer* o : observers) o->on_vector_access(core, offset, bytes, write, site);
     }
-    void on_vector_time(const Core& core, uint32_t cycles) override {
-        for (Observer* o : observers) o->on_vector_time(core, cycles);
+    void on_vector_time(const Core& core, const timing::VectorTime& time) override {
+        for (Observer* o : observers) o->on_vector_time(core, time);
     }
-    void on_vector_work(const Core& core, uint32_t loads, uint32_t stores, uint32_t cycles) override {
-        for (Observer* o : observers) o->on_vector_work(core, loads, stores, cycles);
+    void on_vector_work(const Core& core, const timing::VectorTime& time) override {
+        for (Observer* o : observers) o->on_vector_work(core, time);
     }
     void on_scalar_access(const Core& core, ScalarAccess kind, uint64_t address, uint32_t bytes,
                           const void* site) override {

@@ -9,6 +9,10 @@
 
 namespace asc_emu {
 
+namespace timing {
+struct VectorTime;
+}
+
 // What a scalar access to GM around the data cache does (ascend_c_cube.md sections 12 and 16).
 struct ThreadAccess;
 
@@ -28,10 +32,10 @@ public:
     // A load or store inside a vector function that runs now; the address lies in UB.
     virtual void on_vector_access(const Core&, uint32_t /*offset*/, uint32_t /*bytes*/, bool /*write*/,
                                   const void* /*site*/) {}
-    // A vector function has run; `cycles`: of its schedule, without start and drain. Kernels built for timing only.
-    virtual void on_vector_time(const Core&, uint32_t /*cycles*/) {}
-    // The same under data=skip, where one function stands for all with its arguments; `loads` and `stores` in vectors.
-    virtual void on_vector_work(const Core&, uint32_t /*loads*/, uint32_t /*stores*/, uint32_t /*cycles*/) {}
+    // A vector function has run. Kernels built for timing only.
+    virtual void on_vector_time(const Core&, const timing::VectorTime&) {}
+    // The same under data=skip, where one function stands for all with its arguments.
+    virtual void on_vector_work(const Core&, const timing::VectorTime&) {}
     // Before the access, for a load after it.
     virtual void on_scalar_access(const Core&, ScalarAccess, uint64_t /*address*/, uint32_t /*bytes*/,
                                   const void* /*site*/) {}

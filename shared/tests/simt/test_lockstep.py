@@ -136,10 +136,11 @@ __global__ __vector__ void kernel(__gm__ int32_t* p, __gm__ int32_t* out) {
 """
 
 
-def test_a_wait_of_one_lane_for_another_of_its_warp_is_left(simt):
+@pytest.mark.parametrize("timing", ["off", "fast"])
+def test_a_wait_of_one_lane_for_another_of_its_warp_is_left(simt, timing):
     """On the device the compiler may leave it out, since C++ takes it to end by itself."""
     words, out = np.zeros(2, np.int32), np.zeros(64, np.int32)
-    simt.compile(_IN_VAIN)(words, out, checks="none")
+    simt.compile(_IN_VAIN, timing=timing)(words, out, timing=timing, checks="none")
     assert (out == 31 + 7).all()
     assert (words == 8).all()
 

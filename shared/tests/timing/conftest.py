@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from deep_jit._shared._component import include_dirs
-from deep_jit._shared.emulator import TimingProfile, emulator, last_profile
+from deep_jit._shared.emulator import TimingProfile, emulator, last_profile, replay_trace
 from deep_jit._shared.jit import Config, Runtime
 from deep_jit._shared.jit.kernel import Kernel
 
@@ -112,6 +112,55 @@ def simt_work(runtime: Runtime) -> Profile:
             kernel = runtime.compile("simt_work", text)
             numbers = (threads, turns, loads, threads if busy is None else busy)
             kernel.launch({"num_blocks": 1}, data, *map(np.int32, numbers))
+        return last_profile()
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def ub_streams(runtime: Runtime) -> Profile:
+    """`ub_streams(kind, num, step, from_=0, to=0)` -> profile of `num` accesses of a kind.
+
+    The profile is of the schedule alone: without the least time that a function takes by [P].
+    """
+    with emulator(timing="replay"):
+        kernel = runtime.compile("ub_streams", (_KERNELS / "ub_streams.hpp").read_text())
+
+    def run(kind: int, num: int, step: int, from_: int = 0, to: int = 0) -> TimingProfile:
+        with emulator(timing="replay"):
+            kernel.launch({"num_blocks": 1}, *map(np.int32, (from_, to, kind, num, step)))
+        return replay_trace(constants={"vf_fixed": 0, "vf_vector": 0})
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def simt_banks(runtime: Runtime) -> Callable[..., tuple[float, float]]:
+    """`simt_banks(threads, step, share=1)` -> cycles of 100 loads and additions, conflicts."""
+    with emulator(timing="replay"):
+        kernel = runtime.compile("simt_banks", (_KERNELS / "simt_banks.hpp").read_text())
+
+    def profile(threads: int, on: int, step: int, share: int) -> TimingProfile:
+        with emulator(timing="replay"):
+            kernel.launch({"num_blocks": 1}, *map(np.int32, (threads, on, step, share)))
+        return last_profile()
+
+    def run(threads: int, step: int, share: int = 1) -> tuple[float, float]:
+        on, off = profile(threads, 1, step, share), profile(threads, 0, step, share)
+        return on.cycles - off.cycles, on.bank_conflicts * on.cycles
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def simt_ragged(runtime: Runtime) -> Profile:
+    """`simt_ragged(threads)` -> profile of lanes that take as many turns as their number."""
+    with emulator(timing="replay"):
+        kernel = runtime.compile("simt_ragged", (_KERNELS / "simt_ragged.hpp").read_text())
+
+    def run(threads: int) -> TimingProfile:
+        with emulator(timing="replay"):
+            kernel.launch({"num_blocks": 1}, np.int32(threads))
         return last_profile()
 
     return run

@@ -73,12 +73,11 @@ static void run(Core& core, const VectorFunction& i) {
 static void skip(Core& core, const VectorFunction& i) {
     Launch& launch = *core.block->launch;
     if (!g_observer || launch.options.timing == Timing::off) return;
-    const timing::VectorWork work = launch.skipped_functions.find(core, i, [&] { run(core, i); });
-    g_observer->on_vector_work(core, work.loads, work.stores, work.cycles);
+    g_observer->on_vector_work(core, launch.skipped_functions.find(core, i, [&] { run(core, i); }));
 }
 static void execute(Core& core, const VectorFunction& i) {
     run(core, i);
-    if (g_observer) g_observer->on_vector_time(core, timing::vector_schedule().cycles());
+    if (g_observer) g_observer->on_vector_time(core, timing::vector_schedule().time());
 }
 static Work work(const Core&, const VectorFunction&) { return {CostClass::vector, 0, 1, 0}; }
 ASC_EMU_REGISTER(VectorFunction, Roles::aiv)

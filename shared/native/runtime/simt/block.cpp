@@ -56,7 +56,7 @@ bool simt_poll() {
 SimtBlock::SimtBlock(Core& core, const SimtFunction& function) : core_(core), function_(function) {
     const dim3 n = function.threads;
     epoch_ = next_epoch();
-    if (g_observer) work_.start(n.x * n.y * n.z);
+    if (g_observer) work_.start(n.x * n.y * n.z, core.at(Space::ub, 0));
     if (!function.lanes) {
         threads_.resize(static_cast<size_t>(n.x) * n.y * n.z);
         size_t i = 0;
@@ -105,7 +105,7 @@ void SimtBlock::fiber_entry(Core* core) {
     } else {
         block.run_all();
     }
-    if (g_observer) g_observer->on_vector_time(*core, block.work_.cycles());
+    if (g_observer) g_observer->on_vector_time(*core, block.work_.time());
     block.finished_ = true;
 }
 

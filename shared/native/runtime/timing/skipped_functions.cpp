@@ -8,7 +8,6 @@
 #include "asc_emu/insn/vector.hpp"
 #include "op_table.hpp"
 #include "thread_object.hpp"
-#include "timing/vector_schedule.hpp"
 
 namespace asc_emu::timing {
 namespace {
@@ -30,7 +29,7 @@ WorkCount::~WorkCount() { tl_count = nullptr; }
 WorkCount* counting_work() { return tl_count; }
 
 void WorkCount::add(uint32_t bytes, bool write) {
-    (write ? work.stores : work.loads) += (bytes + kBytesOfVector - 1) / kBytesOfVector;
+    (write ? stores : loads) += (bytes + kBytesOfVector - 1) / kBytesOfVector;
 }
 
 SkippedFunctions::Contents::Contents(Core& core) : ub_(core.at(Space::ub, 0)) {
@@ -58,7 +57,12 @@ std::string SkippedFunctions::key_of(Core& core, const VectorFunction& function)
     return key;
 }
 
-uint32_t SkippedFunctions::schedule_cycles() { return vector_schedule().cycles(); }
+VectorTime SkippedFunctions::time_of(const WorkCount& count) {
+    VectorTime time = vector_schedule().time();
+    // NOTE: a function of a kernel that was not built for timing has no schedule.
+    if (!time.loads && !time.stores) time.loads = count.loads, time.stores = count.stores;
+    return time;
+}
 
 void SkippedFunctions::refuse(const Core& core) {
     fail(core, "what this vector function does depends on data, which data=skip leaves out: it cannot be timed; time "

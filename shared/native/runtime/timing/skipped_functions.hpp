@@ -8,19 +8,13 @@
 #include <string>
 
 #include "core.hpp"
+#include "timing/vector_schedule.hpp"
 
 namespace asc_emu {
 struct VectorFunction;
 }
 
 namespace asc_emu::timing {
-
-// What a vector function asked of its pipe.
-struct VectorWork {
-    uint32_t loads = 0, stores = 0;   // in vectors
-    uint32_t cycles = 0;              // of its schedule
-    bool operator==(const VectorWork&) const = default;
-};
 
 // While one exists on a worker, the loads and stores of vector functions are counted here and told to nobody.
 class WorkCount {
@@ -29,7 +23,7 @@ public:
     ~WorkCount();
     WorkCount(const WorkCount&) = delete;
     void add(uint32_t bytes, bool write);
-    VectorWork work;
+    uint32_t loads = 0, stores = 0;   // in vectors
 };
 // Of this worker, or null.
 WorkCount* counting_work();
@@ -37,28 +31,27 @@ WorkCount* counting_work();
 // The functions of one launch.
 class SkippedFunctions {
 public:
-    // Work of a call; `run` runs it once, in UB. It is run on two contents of UB, which is put back.
+    // Time of a call; `run` runs it once, in UB. It is run on two contents of UB, which is put back.
     // Ends the kernel when the two differ: its work depends on data.
     template <class Run>
-    VectorWork find(Core& core, const VectorFunction& function, Run&& run) {
+    VectorTime find(Core& core, const VectorFunction& function, Run&& run) {
         const std::string key = key_of(core, function);
         {
             std::lock_guard lock(mutex_);
-            if (const auto known = works_.find(key); known != works_.end()) return known->second;
+            if (const auto known = times_.find(key); known != times_.end()) return known->second;
         }
         const Contents contents(core);
-        VectorWork works[2];
+        VectorTime times[2];
         for (int i = 0; i < 2; ++i) {
             contents.fill(i);
             const WorkCount count;
             run();
-            works[i] = count.work;
-            works[i].cycles = schedule_cycles();
+            times[i] = time_of(count);
         }
         contents.put_back();
-        if (works[0] != works[1]) refuse(core);
+        if (times[0] != times[1]) refuse(core);
         std::lock_guard lock(mutex_);
-        return works_.emplace(key, works[0]).first->second;
+        return times_.emplace(key, times[0]).first->second;
     }
 
 private:
@@ -74,11 +67,12 @@ private:
     };
     // The function and its arguments, addresses in UB as offsets.
     static std::string key_of(Core& core, const VectorFunction& function);
-    static uint32_t schedule_cycles();
+    // Of the function that has just run.
+    static VectorTime time_of(const WorkCount& count);
     [[noreturn]] static void refuse(const Core& core);
 
     std::mutex mutex_;
-    std::map<std::string, VectorWork> works_;
+    std::map<std::string, VectorTime> times_;
 };
 
 }  // namespace asc_emu::timing
