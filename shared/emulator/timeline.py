@@ -12,7 +12,7 @@ from typing import Any, TextIO
 
 import numpy as np
 
-from .frames import Address, frames_of, user_frame
+from .frames import source_lines
 from .timing import TimingProfile, replay_trace, save_trace
 from .timing_trace import PIPES, Array, Trace, read_spans, read_trace
 
@@ -139,7 +139,7 @@ def _core_events(timeline: Timeline, index: int) -> Iterator[dict[str, Any]]:
     yield _meta("process_name", index, 0, f"block {core.block} {core.slot}")
     for pipe in np.unique(records["pipe"]):
         yield _meta("thread_name", index, int(pipe), PIPES[pipe])
-    lines = _lines(timeline.trace.object, records["site"])
+    lines = source_lines(timeline.trace.object, np.unique(records["site"]))
     scale = 1 / timeline.profile.clock_mhz
     for span, record in zip(spans, records, strict=True):
         site = int(record["site"])
@@ -169,12 +169,3 @@ def _arguments(name: str, record: np.void) -> dict[str, Any]:
 
 def _meta(kind: str, core: int, pipe: int, name: str) -> dict[str, Any]:
     return {"name": kind, "ph": "M", "pid": core, "tid": pipe, "args": {"name": name}}
-
-
-def _lines(binary: str, sites: Array) -> dict[int, str]:
-    """Source lines of return addresses in a kernel object, as file:line."""
-    # NOTE: a return address is behind its call; the byte before belongs to the call's line.
-    addresses = {int(site): Address(binary, int(site) - 1) for site in np.unique(sites) if site}
-    frames = frames_of(addresses.values())
-    found = {site: user_frame(frames.get(address, ())) for site, address in addresses.items()}
-    return {site: f"{frame.file}:{frame.line}" for site, frame in found.items() if frame}

@@ -38,17 +38,18 @@ class PlainWaits:
             if not _VOLATILE.search(source.code, start, end)
         ]
 
-    def holds(self, head: tuple[int, int], body: tuple[int, int]) -> bool:
-        """Whether the `while` with this condition and this body is one."""
+    def read(self, head: tuple[int, int], body: tuple[int, int]) -> str:
+        """What the `while` with this condition and this body reads in vain; "" if it is none."""
         code = self._source.code
         if not any(start <= head[0] and body[1] <= end for start, end in self._bodies):
-            return False
+            return ""
         condition = _CAST.sub("(", code[head[0] : head[1]])
         names, values = _assignments(code[body[0] : body[1]])
         if names is None or any(_CHANGE.search(text) for text in (condition, *values)):
-            return False
+            return ""
         repeats = not any(re.search(rf"\b{name}\b", value) for name in names for value in values)
-        return repeats and any(_MEMORY.search(text) for text in (condition, *values))
+        reads = [text.strip() for text in (*values, condition) if _MEMORY.search(text)]
+        return reads[0] if repeats and reads else ""
 
 
 def simt_bodies(source: Source) -> Iterator[tuple[str, int, int]]:

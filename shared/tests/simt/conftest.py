@@ -24,7 +24,13 @@ MODES = ("lanes", "threads")
 
 
 class Simt:
-    """Compiles texts with one kernel and launches them on numpy arrays."""
+    """Compiles texts with one kernel and launches them on numpy arrays.
+
+    Attributes:
+        head: what stands in front of each text.
+    """
+
+    head = HEAD
 
     def __init__(self) -> None:
         self.runtime = Runtime(

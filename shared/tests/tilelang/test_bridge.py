@@ -46,6 +46,12 @@ def test_one_kernel_serves_all_sizes_of_a_dynamic_symbol(kernels, tilelang):
     assert function.compile(torch.zeros(9), torch.zeros(9), 2.0) is small
 
 
+def test_variables_passed_to_one_macro_stay_apart(kernels, tilelang):
+    out = torch.zeros(2, 7, dtype=torch.int32)
+    tilelang(kernels.counts)(out, 3)
+    assert out.tolist() == [[1, 1, 1, 0, 0, 0, 0], [1] * 7]
+
+
 def test_lazy_function_returns_the_kernel(kernels, tilelang):
     kernel = tilelang(kernels.square)(256, value=1)
     x = torch.randn(256)

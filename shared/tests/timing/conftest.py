@@ -69,12 +69,14 @@ def vector_copy(runtime: Runtime, data: np.ndarray) -> Profile:
 
 @pytest.fixture(scope="session")
 def vector_function(runtime: Runtime) -> Profile:
-    """`vector_function(num, loads=0, calls=1, mode="replay")` -> profile of calls in a row."""
+    """`vector_function(num, loads=0, calls=1, mode="replay", **options)` -> profile of calls."""
     with emulator(timing="replay"):
         kernel = runtime.compile("vector_function", (_KERNELS / "vector_function.hpp").read_text())
 
-    def run(num: int, loads: int = 0, calls: int = 1, mode: str = "replay") -> TimingProfile:
-        with emulator(timing=mode):
+    def run(
+        num: int, loads: int = 0, calls: int = 1, mode: str = "replay", **options
+    ) -> TimingProfile:
+        with emulator(timing=mode, **options):
             kernel.launch({"num_blocks": 1}, np.int32(num), np.int32(loads), np.int32(calls))
         return last_profile()
 
@@ -146,5 +148,19 @@ def simt_banks(runtime: Runtime) -> Callable[..., tuple[float, float]]:
     def run(threads: int, step: int, share: int = 1) -> tuple[float, float]:
         on, off = profile(threads, 1, step, share), profile(threads, 0, step, share)
         return on.cycles - off.cycles, on.bank_conflicts * on.cycles
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def simt_ragged(runtime: Runtime) -> Profile:
+    """`simt_ragged(threads)` -> profile of lanes that take as many turns as their number."""
+    with emulator(timing="replay"):
+        kernel = runtime.compile("simt_ragged", (_KERNELS / "simt_ragged.hpp").read_text())
+
+    def run(threads: int) -> TimingProfile:
+        with emulator(timing="replay"):
+            kernel.launch({"num_blocks": 1}, np.int32(threads))
+        return last_profile()
 
     return run

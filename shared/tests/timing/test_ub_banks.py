@@ -2,8 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
+import json
+from pathlib import Path
+
 import pytest
 
+from deep_jit._shared.emulator import (
+    TimingProfile,
+    bank_conflict_lines,
+    load_timeline,
+    print_profile,
+    write_chrome_trace,
+)
+
+KERNELS = Path(__file__).parent / "kernels"
 # Cycles until a result can be used (asc_emu/vector/classes.inc).
 LOAD, STORE, GATHER, SCATTER = 6, 9, 11, 9
 # Kinds of kernels/ub_streams.hpp.
@@ -169,3 +183,41 @@ def test_warps_take_turns_at_a_busy_unit(simt_banks):
     cycles, conflicts = simt_banks(2048, 128)
     assert cycles == pytest.approx(100 * 64 * 32, rel=0.01)
     assert conflicts == pytest.approx(100 * 64 * 31)
+
+
+@pytest.mark.parametrize("warps", [1, 3])
+def test_lanes_that_leave_a_loop_early_meet_the_others_behind_it(simt_ragged, warps):
+    """Turn t has the lanes above t, the last read has all of them: one word a cycle."""
+    profile = simt_ragged(32 * warps)
+    words = [31 - turn for turn in range(31)] + [32]
+    lost = warps * sum(count - 1 for count in words)
+    assert profile.bank_conflicts * profile.cycles == pytest.approx(lost)
+
+
+def test_conflicts_are_named_by_the_call_of_their_function(ub_streams, tmp_path):
+    profile = ub_streams(STORE_BLOCKS, 100, 16)
+    call = (KERNELS / "ub_streams.hpp").read_text().split("\n")
+    number = 1 + next(i for i, line in enumerate(call) if "asc_vf_call<streams>" in line)
+    ((line, share),) = bank_conflict_lines(profile).items()
+    assert line.endswith(f":{number}")
+    assert share == pytest.approx(profile.bank_conflicts)
+    assert share * profile.cycles == pytest.approx(100 * (8 - 2))
+    assert "V: bank conflicts" in _text(profile)
+    assert f"time at {line}" in _text(profile)
+    quiet = _text(ub_streams(STORES, 100, VECTOR))
+    assert "bank conflicts" not in quiet
+    write_chrome_trace(tmp_path / "trace.json", load_timeline())
+    events = json.loads((tmp_path / "trace.json").read_text())["traceEvents"]
+    (function,) = (event for event in events if event["name"] == "VectorFunction")
+    assert (
+        function["args"] | {"loads": 0, "stores": 100, "bank_conflict_cycles": 0}
+        == (function["args"])
+    )
+
+
+def _text(profile: TimingProfile) -> str:
+    """What `print_profile` prints."""
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        print_profile(profile)
+    return out.getvalue()

@@ -418,8 +418,11 @@ ASC_EMU_API void asc_emu_simt_meet(const void* site) {
     asc_emu::SimtBlock* const block = asc_emu::running_simt();
     if (block && !block->is_lane_loop()) block->meet(site);
 }
-ASC_EMU_API int asc_emu_simt_plain_wait(void) {
+ASC_EMU_API int asc_emu_simt_plain_wait(const char* what) {
     asm volatile("" ::: "memory");
     asc_emu::SimtBlock* const block = asc_emu::running_simt();
-    return block && block->poll(true);
+    if (!block || !block->poll(true)) return 0;
+    if (asc_emu::g_observer)
+        asc_emu::g_observer->on_wait_in_vain(asc_emu::current_core(), what, __builtin_return_address(0));
+    return 1;
 }

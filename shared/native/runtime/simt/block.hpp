@@ -51,7 +51,6 @@ public:
     bool advance();
     bool finished() const { return finished_; }
     bool is_lane_loop() const { return function_.lanes != nullptr; }
-    SimtWork& work() { return work_; }
 
     // For the running thread.
     uint64_t exchange(const void* site, uint64_t value, int32_t parameter, void (*combine)(asc_emu_warp*),

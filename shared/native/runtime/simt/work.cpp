@@ -1,7 +1,6 @@
 #include "simt/work.hpp"
 
 #include <algorithm>
-#include <span>
 
 #include "core.hpp"
 #include "simt/block.hpp"
@@ -13,15 +12,19 @@ __thread asc_emu_simt_work_count* asc_emu_simt_works __attribute__((visibility("
 namespace asc_emu {
 namespace {
 
-// Places that are kept until lanes are compared. NOTE: a function that touches more of them between two barriers is
-// compared in pieces; at their seams lanes that are behind others count as divergent.
-constexpr size_t kMostTouches = 1 << 20;
+// Places of a lane that are kept until its warp's lanes are compared. NOTE: what it touches beyond them before it
+// waits for others counts as free of conflicts.
+constexpr size_t kMostTouches = 1 << 16;
+constexpr uint32_t kOffsetBits = 18;
+constexpr uint32_t kUbBytes = kSpaceBytes[static_cast<size_t>(Space::ub)];
+static_assert(kUbBytes == 1u << kOffsetBits);
+
+thread_local SimtWork* tl_counting = nullptr;
 
 }  // namespace
 
 void SimtWork::start(uint32_t threads, const void* ub) {
     counts_.resize(threads);
-    touches_.resize(threads);
     ub_time_.resize((threads + kWarpLanes - 1) / kWarpLanes);
     ub_ = reinterpret_cast<uintptr_t>(ub);
 }
@@ -29,11 +32,13 @@ void SimtWork::start(uint32_t threads, const void* ub) {
 void SimtWork::enter() {
     asc_emu_simt_works = counts_.empty() ? nullptr : counts_.data();
     asc_emu_simt_work = selected_;
+    tl_counting = this;
 }
 
 void SimtWork::leave() {
     selected_ = asc_emu_simt_work;
     asc_emu_simt_work = asc_emu_simt_works = nullptr;
+    tl_counting = nullptr;
 }
 
 bool SimtWork::owns(uint64_t address) const {
@@ -47,49 +52,54 @@ bool SimtWork::owns(uint64_t address) const {
 
 void SimtWork::touch(const volatile void* place, uint32_t bytes, const void* site) {
     const uintptr_t offset = reinterpret_cast<uintptr_t>(place) - ub_;
-    if (offset >= kSpaceBytes[static_cast<size_t>(Space::ub)] || bytes == 0) return;
+    if (offset >= kUbBytes || bytes == 0) return;
     const auto thread = static_cast<size_t>(asc_emu_simt_work - counts_.data());
-    auto& own = touches_[thread];
-    // The first lane of a warp begins a stretch of code.
-    if (num_touches_ >= kMostTouches && own.empty() && thread % kWarpLanes == 0) flush();
-    own.push_back({static_cast<uint32_t>(reinterpret_cast<uintptr_t>(site)), static_cast<uint32_t>(offset), bytes});
-    ++num_touches_;
-}
-
-void SimtWork::flush() {
-    for (uint32_t first = 0; first < touches_.size(); first += kWarpLanes) flush_warp(first);
-    num_touches_ = 0;
+    // Another warp runs when the lanes of the one before have ended, or all wait.
+    if (thread / kWarpLanes != warp_) {
+        flush_warp();
+        warp_ = thread / kWarpLanes;
+    }
+    auto& own = touches_[thread % kWarpLanes];
+    if (own.size() < kMostTouches)
+        own.push_back({static_cast<uint32_t>(reinterpret_cast<uintptr_t>(site)),
+                       static_cast<uint32_t>(offset) | bytes << kOffsetBits});
+    else
+        ++asc_emu_simt_work->ub;
 }
 
 // Lanes at the same instruction touch UB together. The one with the lowest address comes first, as on devices that
 // bring lanes together again behind branches and loops.
-void SimtWork::flush_warp(uint32_t first) {
-    const auto lanes =
-        std::span(touches_).subspan(first, std::min<size_t>(kWarpLanes, touches_.size() - first));
+void SimtWork::flush_warp() {
     const double gap = timing::Constants().simt_gap;
-    WarpUb& time = ub_time_[first / kWarpLanes];
-    size_t at[kWarpLanes] = {};
-    for (;;) {
-        uint32_t site = UINT32_MAX;
-        bool any = false;
-        for (size_t i = 0; i < lanes.size(); ++i)
-            if (at[i] < lanes[i].size()) any = true, site = std::min(site, lanes[i][at[i]].site);
-        if (!any) break;
-        for (size_t i = 0; i < lanes.size(); ++i) {
-            if (at[i] == lanes[i].size() || lanes[i][at[i]].site != site) continue;
-            words_.add(lanes[i][at[i]].offset, lanes[i][at[i]].bytes);
-            ++at[i];
+    WarpUb& time = ub_time_[warp_];
+    const Touch *at[kWarpLanes], *end[kWarpLanes];
+    uint32_t left = 0;   // lanes with something left
+    for (auto& lane : touches_) {
+        if (lane.empty()) continue;
+        at[left] = lane.data();
+        end[left++] = lane.data() + lane.size();
+    }
+    while (left) {
+        uint32_t site = at[0]->site, next = 0;
+        for (uint32_t i = 1; i < left; ++i) site = std::min(site, at[i]->site);
+        for (uint32_t i = 0; i < left; ++i) {
+            if (at[i]->site == site) {
+                words_.add(at[i]->place & (kUbBytes - 1), at[i]->place >> kOffsetBits);
+                ++at[i];
+            }
+            if (at[i] != end[i]) at[next] = at[i], end[next++] = end[i];
         }
+        left = next;
         const double cycles = words_.take_cycles();
         time.accesses += 1;
         time.cycles += cycles;
         time.held += std::max(cycles - gap, 0.0);
     }
-    for (auto& lane : lanes) lane.clear();
+    for (auto& lane : touches_) lane.clear();
 }
 
 timing::VectorTime SimtWork::time() {
-    flush();
+    if (!ub_time_.empty()) flush_warp();
     const timing::Constants k;   // NOTE: a replay with other constants keeps these
     double issued = 0, accesses = 0, conflicts = 0, bytes = 0, longest = 0;
     for (size_t first = 0; first < counts_.size(); first += kWarpLanes) {
@@ -115,6 +125,5 @@ timing::VectorTime SimtWork::time() {
 }  // namespace asc_emu
 
 extern "C" __attribute__((visibility("default"))) void asc_emu_simt_place(const volatile void* place, uint32_t bytes) {
-    if (asc_emu::SimtBlock* block = asc_emu::running_simt())
-        block->work().touch(place, bytes, __builtin_return_address(0));
+    if (asc_emu::tl_counting) asc_emu::tl_counting->touch(place, bytes, __builtin_return_address(0));
 }

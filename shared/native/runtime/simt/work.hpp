@@ -30,22 +30,22 @@ public:
     bool owns(uint64_t address) const;
 
 private:
+    // An instruction of a lane and its place: an offset, and above its 18 bits the number of bytes.
     struct Touch {
-        uint32_t site, offset, bytes;
+        uint32_t site, place;
     };
     struct WarpUb {
         double accesses = 0;   // instructions of the warp
         double cycles = 0;     // of UB
         double held = 0;       // of the warp, beyond those of any instruction
     };
-    void flush();
-    void flush_warp(uint32_t first);
+    void flush_warp();
 
     std::vector<asc_emu_simt_work_count> counts_;
     asc_emu_simt_work_count* selected_ = nullptr;   // while another function runs
     uintptr_t ub_ = 0;
-    std::vector<std::vector<Touch>> touches_;       // by thread, in order, since the last flush
-    size_t num_touches_ = 0;
+    std::vector<Touch> touches_[32];                // of the warp that runs, by lane
+    size_t warp_ = 0;
     std::vector<WarpUb> ub_time_;                   // by warp
     timing::WordConflicts words_;
 };

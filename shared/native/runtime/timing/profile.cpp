@@ -17,17 +17,25 @@ std::string pipes(const double (&values)[kNumPipes]) {
     return out + "}";
 }
 
+std::string sites(const std::map<uint32_t, double>& values) {
+    std::string out;
+    for (const auto& [site, value] : values)
+        out += (out.empty() ? "" : ", ") + json_quote(std::to_string(site)) + ": " + json_number(value);
+    return "{" + out + "}";
+}
+
 }  // namespace
 
 std::string Profile::json() const {
-    return "{\"kernel\": " + json_quote(kernel) + ", \"mode\": " + json_quote(mode) + field("num_blocks", num_blocks) +
+    return "{\"kernel\": " + json_quote(kernel) + ", \"object\": " + json_quote(object) +
+           ", \"bank_conflict_cycles\": " + sites(bank_conflicts) + ", \"mode\": " + json_quote(mode) + field("num_blocks", num_blocks) +
            field("num_aic", num_aic) + field("num_aiv", num_aiv) + field("num_cores", num_cores) +
            ", \"complete\": " + (complete ? "true" : "false") + field("cycles", cycles) +
            field("clock_mhz", clock_mhz) + field("launch_us", launch_us) + field("duration_us", duration_us) +
            field("flops", flops) + field("gm_read_bytes", gm_read) + field("gm_write_bytes", gm_write) +
            field("hbm_read_bytes", memory.hbm_read) + field("l2_read_bytes", memory.l2_read) +
            field("hbm_cycles", memory.hbm_time) + field("l2_cycles", memory.l2_time) +
-           field("bank_conflict_cycles", bank_conflicts) + field("cube_cores_used", cores_used[0]) + field("vector_cores_used", cores_used[1]) +
+           field("cube_cores_used", cores_used[0]) + field("vector_cores_used", cores_used[1]) +
            ", \"cube_busy\": " + pipes(busy[0]) + ", \"vector_busy\": " + pipes(busy[1]) +
            ", \"cube_most_busy\": " + pipes(most_busy[0]) + ", \"vector_most_busy\": " + pipes(most_busy[1]) + "}";
 }

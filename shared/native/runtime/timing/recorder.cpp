@@ -198,6 +198,14 @@ void Recorder::on_vector_time(const Core& core, const VectorTime& time) {
     }
 }
 
+void Recorder::on_vector_work(const Core& core, const VectorTime& time) {
+    if (Record* r = std::exchange(state(core).running, nullptr)) {
+        r->vector = {.loads = time.loads, .conflicts = time.conflicts};
+        r->value = time.stores;
+        r->cycles = time.cycles;
+    }
+}
+
 void Recorder::on_block_end(Block& block) {
     for (Core& core : block.cores) {
         auto& s = states_[index(core)];

@@ -1,6 +1,7 @@
 #include "timing/ub_banks.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 namespace asc_emu::timing {
 
@@ -16,22 +17,10 @@ uint32_t cycles_of_blocks(uint32_t offset, uint32_t stride, uint32_t active, boo
     return most;
 }
 
-void WordConflicts::add(uint32_t offset, uint32_t bytes) {
-    for (uint32_t word = offset / kWordBytes; word <= (offset + bytes - 1) / kWordBytes; ++word) {
-        const uint32_t w = word % kNumWords;
-        if (seen_[w]) continue;
-        seen_[w] = true;
-        words_.push_back(static_cast<uint16_t>(w));
-        most_ = std::max(most_, ++busy_[w % kNumUnits]);
-    }
-}
-
 uint32_t WordConflicts::take_cycles() {
     const uint32_t cycles = most_;
-    for (const uint16_t w : words_) {
-        seen_[w] = false;
-        busy_[w % kNumUnits] = 0;
-    }
+    for (const uint16_t w : words_) seen_[w] = false;
+    std::fill(std::begin(busy_), std::end(busy_), 0);
     words_.clear();
     most_ = 0;
     return cycles;

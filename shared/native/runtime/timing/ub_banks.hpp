@@ -25,11 +25,21 @@ uint32_t cycles_of_blocks(uint32_t offset, uint32_t stride, uint32_t active, boo
 // serves one word a cycle, whichever of the group's two banks holds it; elements of the same word share it.
 class WordConflicts {
 public:
-    void add(uint32_t offset, uint32_t bytes);
+    void add(uint32_t offset, uint32_t bytes) {
+        const uint32_t last = (offset + bytes - 1) / kWordBytes;
+        for (uint32_t word = offset / kWordBytes; word <= last; ++word) add_word(word % kNumWords);
+    }
     // Of what was added since the last call; 0 when nothing was.
     uint32_t take_cycles();
 
 private:
+    void add_word(uint32_t w) {
+        if (seen_[w]) return;
+        seen_[w] = true;
+        words_.push_back(static_cast<uint16_t>(w));
+        if (++busy_[w % kNumUnits] > most_) most_ = busy_[w % kNumUnits];
+    }
+
     static constexpr uint32_t kWordBytes = 8, kNumWords = 256 * 1024 / kWordBytes, kNumUnits = 32;
     std::bitset<kNumWords> seen_;
     std::vector<uint16_t> words_;

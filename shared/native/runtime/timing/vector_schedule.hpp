@@ -14,6 +14,7 @@ struct VectorTime {
     // Half cycles that UB lost to bank conflicts: it moves two registers a cycle, so a cycle in which a second one
     // did not fit counts as one, a cycle that strided blocks or elements by index take too much as two.
     uint32_t conflicts = 0;
+    bool operator==(const VectorTime&) const = default;
 };
 
 // What a load or store wants of UB.

@@ -220,7 +220,7 @@ def _scales_for(
 ) -> torch.Tensor:
     if out_sf is None:
         return common.cast_epilogue(common.alloc_scaling_factors(shape, config, device), config)
-    if config.sf_layout.kind in ("col", "packed_col"):
+    if config.sf_layout.is_column_major:
         raise TileKernelsValueError(
             "out_sf must be row-major: drop use_tma_aligned_col_major_sf or out_sf"
         )

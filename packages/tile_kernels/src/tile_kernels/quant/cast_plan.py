@@ -14,8 +14,8 @@ from tile_kernels.quant.sf_layout import SfLayout
 from tile_kernels.utils import align, ceil_div
 
 __all__ = [
-    "BYTES", "PER_ITEM", "Band", "CastPlan", "back_tile", "make_plan", "plan_rows_cast",
-    "plan_token_cast", "plan_turned_cast", "token_back_tile",
+    "BYTES", "PER_ITEM", "Band", "CastPlan", "back_tile", "make_plan", "plan_lossless",
+    "plan_rows_cast", "plan_token_cast", "plan_turned_cast", "token_back_tile",
 ]  # fmt: skip
 
 BYTES = {"bfloat16": 2, "float32": 4, "float8_e4m3fn": 1, "int8": 1, "uint8": 1}
@@ -194,6 +194,27 @@ def plan_token_cast(plan: CastPlan) -> CastPlan | None:
     cols = max(TOKEN_COLS, MIN_PITCH * plan.sf.block[1] if is_row else 0)
     rows = TOKEN_BYTES // (cols * BYTES[plan.x_dtype])
     return replace(plan, rows=rows, cols=cols, subs=1, lanes=1, workers=1, stages=2)
+
+
+def plan_lossless(plan: CastPlan) -> CastPlan | None:
+    """The plan of the same exact cast for the kernel on vector registers, if it takes this one.
+
+    It takes input scales of 32 channels and output blocks of 32, 64 or 128 channels and up to 128
+    rows, a power of two. Tiles are whole blocks and words.
+    """
+    height, width = plan.sf.block
+    takes = (
+        plan.sf_in.block == (1, 32)
+        and plan.sf_in.layout.kind != "packed_channel"
+        and width in (32, 64, 128)
+        and 128 % height == 0
+    )
+    if not takes:
+        return None
+    rows = 32 if height <= 32 else 128
+    cols = 1024 if rows == 32 else max(256, width * plan.sf.word)
+    stages = 2 if 3 * rows * cols <= REGISTERS_UB_LIMIT // 2 else 1
+    return replace(plan, rows=rows, cols=cols, subs=1, lanes=1, workers=1, stages=stages)
 
 
 def plan_rows_cast(plan: CastPlan, swiglu: bool = False) -> CastPlan | None:

@@ -287,7 +287,7 @@ def sf_items(sf: torch.Tensor, config: BaseCastConfig, words: bool = False) -> t
 
     With `words` packed scales stay whole words.
     """
-    storage = sf.T if config.sf_layout.kind in ("col", "packed_col") else sf
+    storage = sf.T if config.sf_layout.is_column_major else sf
     if storage.stride(1) != 1 or storage.stride(0) < storage.shape[1]:
         # A dimension of size one says nothing with its stride.
         storage = storage.as_strided(storage.shape, (max(storage.shape[1], 1), 1))

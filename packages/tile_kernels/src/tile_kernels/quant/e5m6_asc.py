@@ -36,9 +36,16 @@ def place_of_half_word(n: int, all16: Any) -> Any:
     return T.reinterpret(T.simd.vadd(within, unit, all16), "uint16x128")
 
 
-def masked(register: Any, mask: int, all16: Any) -> Any:
-    """The bits of 16-bit lanes that a mask keeps."""
-    return T.simd.vand(register, T.simd.vdup(T.uint16(mask), "uint16", all16), all16)
+def halves(register: Any) -> Any:
+    """The 16-bit lanes of a register."""
+    return T.reinterpret(register, "uint16x128")
+
+
+def cut_to_half(a: Any, b: Any, all16: Any) -> Any:
+    """Registers a and b cut to fp16, in even and odd lanes."""
+    even = T.simd.vcvt(a, "float16", all16, round="ROUND_Z", sat=False, part=0)
+    odd = T.simd.vcvt(b, "float16", all16, round="ROUND_Z", sat=False, part=1)
+    return T.simd.vor(halves(even), halves(odd), all16)
 
 
 @T.macro
@@ -67,29 +74,40 @@ def row_magnitudes(tile, amax, rows, cols):
 
 
 @T.macro
-def rounded_halves(v, h):
-    """Sets h to fp16 bits of which the upper twelve are the codes of v.
+def codes_of_numbers(v, c):
+    """Sets c to the codes of v, those of two units in even and odd lanes.
 
-    The reference cuts to fp16, then rounds by the last 17 bits of the float32, ties to even,
-    also below the normal numbers. Each step is done for all registers, so that no
-    instruction waits long for its operands.
+    The reference cuts to fp16, then rounds by the last 17 bits of the float32, ties to even, also
+    below the normal numbers: up where the first of these bits is set, and another one or the last
+    bit of the code. Each step is done for all registers, so that no instruction waits long for its
+    operands.
     """
-    all16, all32 = T.simd.pset(16), T.simd.pset(32)
-    dropped = T.simd.vdup(T.uint32(0x1FFFF), "uint32", all32)
-    last = T.simd.vdup(T.uint32(0x10), "uint32", all32)
-    rest, odd = (T.simd.alloc_local(2 * PARTS, "uint32") for _ in range(2))
-    for k in T.unroll(2 * PARTS):
-        cut = T.simd.vcvt(v[k], "float16", all16, round="ROUND_Z", sat=False, part=0)
-        h[k] = T.reinterpret(cut, "uint32x64")
-    for k in T.unroll(2 * PARTS):
-        rest[k] = T.simd.vand(T.reinterpret(v[k], "uint32x64"), dropped, all32)
-    for k in T.unroll(2 * PARTS):
-        odd[k] = T.simd.vand(h[k], last, all32)
-    for k in T.unroll(2 * PARTS):
-        rest[k] = T.simd.vor(rest[k], odd[k], all32)
-    for k in T.unroll(2 * PARTS):
-        is_up = T.simd.vcmps(rest[k], T.uint32(0x10000), all32, "gt")
-        h[k] = T.simd.vsel(T.simd.vadds(h[k], T.uint32(0x10), all32), h[k], is_up)
+    all16, all32 = T.simd.pset(16), T.simd.pset(32)  # of 16-bit lanes the latter has the even ones
+    last = T.simd.vdup(T.uint16(0x10), "uint16", all16)
+    low, high = (T.simd.alloc_local(PARTS, "uint32") for _ in range(2))
+    odd, up = (T.simd.alloc_local(PARTS, "uint16") for _ in range(2))
+    for k in T.unroll(PARTS):
+        c[k] = cut_to_half(v[k], v[PARTS + k], all16)
+    for k in T.unroll(PARTS):
+        low[k] = T.simd.vshls(T.reinterpret(v[PARTS + k], "uint32x64"), 16, all32)
+    for k in T.unroll(PARTS):
+        high[k] = T.simd.vshrs(T.reinterpret(v[k], "uint32x64"), 16, all32)
+    for k in T.unroll(PARTS):
+        up[k] = T.simd.vsel(halves(v[k]), halves(low[k]), all32)
+    for k in T.unroll(PARTS):
+        odd[k] = T.simd.vand(c[k], last, all16)
+    for k in T.unroll(PARTS):
+        up[k] = T.simd.vor(up[k], odd[k], all16)
+    for k in T.unroll(PARTS):
+        odd[k] = T.simd.vsel(halves(high[k]), halves(v[PARTS + k]), all32)
+    for k in T.unroll(PARTS):
+        up[k] = T.simd.vmins(up[k], T.uint16(1), all16)
+    for k in T.unroll(PARTS):
+        c[k] = T.simd.vshrs(c[k], 4, all16)
+    for k in T.unroll(PARTS):
+        up[k] = T.simd.vand(up[k], odd[k], all16)
+    for k in T.unroll(PARTS):
+        c[k] = T.simd.vadd(c[k], up[k], all16)
 
 
 @T.macro
@@ -103,28 +121,15 @@ def pack_rows(tile, inverse, words, rows, cols):
         factor = T.simd.vld(inverse[0, i], dist="BRC_B32")
         for pair in T.serial(T.truncdiv(cols, PAIR)):
             v = T.simd.alloc_local(2 * PARTS, "float32")
-            h = T.simd.alloc_local(2 * PARTS, "uint32")
             c = T.simd.alloc_local(PARTS, "uint16")
             load_quads(v, tile, i, pair * PAIR)
             load_quads(v, tile, i, pair * PAIR + UNIT, PARTS)
             for k in T.unroll(2 * PARTS):
                 v[k] = T.simd.vmul(v[k], factor, all32)
-            rounded_halves(v, h)
-            for k in T.unroll(PARTS):
-                h[PARTS + k] = T.simd.vshls(h[PARTS + k], 16, all32)
-            for k in T.unroll(PARTS):
-                c[k] = T.reinterpret(T.simd.vor(h[k], h[PARTS + k], all32), "uint16x128")
-            first = T.simd.vor(masked(c[0], 0xFFF0, all16), T.simd.vshrs(c[1], 12, all16), all16)
-            second = T.simd.vor(
-                masked(T.simd.vshls(c[1], 4, all16), 0xFF00, all16),
-                T.simd.vshrs(c[2], 8, all16),
-                all16,
-            )
-            third = T.simd.vor(
-                masked(T.simd.vshls(c[2], 8, all16), 0xF000, all16),
-                T.simd.vshrs(c[3], 4, all16),
-                all16,
-            )
+            codes_of_numbers(v, c)
+            first = T.simd.vor(T.simd.vshls(c[0], 4, all16), T.simd.vshrs(c[1], 8, all16), all16)
+            second = T.simd.vor(T.simd.vshls(c[1], 8, all16), T.simd.vshrs(c[2], 4, all16), all16)
+            third = T.simd.vor(T.simd.vshls(c[2], 12, all16), c[3], all16)
             at = pair * (PAIR // PARTS * HALF_WORDS)
             T.simd.vscatter(first, words[i, at], place0, all16)
             T.simd.vscatter(second, words[i, at], place1, all16)
@@ -189,6 +194,9 @@ def unpack_rows(words, scales, values, rows, cols):
     place0 = place_of_half_word(0, all16)
     place1 = place_of_half_word(1, all16)
     place2 = place_of_half_word(2, all16)
+    head = T.simd.vdup(T.uint16(0xFFF0), "uint16", all16)
+    middle = T.simd.vdup(T.uint16(0x0FF0), "uint16", all16)
+    tail = T.simd.vdup(T.uint16(0x00F0), "uint16", all16)
     for i in T.serial(rows):
         scale = scale_at(scales, i, all32)
         for pair in T.serial(T.truncdiv(cols, PAIR)):
@@ -198,17 +206,12 @@ def unpack_rows(words, scales, values, rows, cols):
             first = T.simd.vgather2(words[i, at], place0, all16)
             second = T.simd.vgather2(words[i, at], place1, all16)
             third = T.simd.vgather2(words[i, at], place2, all16)
-            c[0] = masked(first, 0xFFF0, all16)
-            c[1] = T.simd.vor(
-                T.simd.vshls(first, 12, all16),
-                masked(T.simd.vshrs(second, 4, all16), 0x0FF0, all16),
-                all16,
-            )
-            c[2] = T.simd.vor(
-                T.simd.vshls(second, 8, all16),
-                masked(T.simd.vshrs(third, 8, all16), 0x00F0, all16),
-                all16,
-            )
+            # A code is the upper twelve bits of an fp16 number
+            left1 = T.simd.vand(T.simd.vshrs(second, 4, all16), middle, all16)
+            left2 = T.simd.vand(T.simd.vshrs(third, 8, all16), tail, all16)
+            c[0] = T.simd.vand(first, head, all16)
+            c[1] = T.simd.vor(T.simd.vshls(first, 12, all16), left1, all16)
+            c[2] = T.simd.vor(T.simd.vshls(second, 8, all16), left2, all16)
             c[3] = T.simd.vshls(third, 4, all16)
             for k in T.unroll(PARTS):
                 half = T.reinterpret(c[k], "float16x128")

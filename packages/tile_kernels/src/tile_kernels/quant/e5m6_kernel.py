@@ -92,7 +92,7 @@ def cast_back_from_e5m6(x: QuantTensor, dtype: torch.dtype, block: tuple[int, in
         from tile_kernels.quant.e5m6_asc import cast_back_rows
 
         words = common.sf_items(sf, config, words=True)
-        if config.sf_layout.kind in ("col", "packed_col"):
+        if config.sf_layout.is_column_major:
             words = words[:1].T
         rows, width, stages = _tile(hidden, dtype)
         cast_back_rows(

@@ -28,14 +28,16 @@ SLOT = 32  # channels whose largest magnitude is found at once
 @T.macro
 def clear_behind(tile, rows, cols, unit=UNIT):
     """Writes zeros behind `cols` columns up to the end of a unit: they change no magnitude."""
-    width = 32 if tile.dtype == "float32" else 16
-    some = T.simd.pset(width, "PAT_VL64")
+    width = {"float32": 32, "bfloat16": 16, "int8": 8}[tile.dtype]
+    # A byte holds two codes
+    items = 2 if tile.dtype == "int8" else 1
+    some = T.simd.pset(width, f"PAT_VL{LANES // items}")
     zero = T.simd.vdup(T.cast(0, tile.dtype), tile.dtype, some)
+    chunks = T.truncmod(T.truncdiv(unit - T.truncmod(cols, unit), LANES), unit // LANES)
     for i in T.serial(rows):
-        for c in T.serial(
-            T.truncmod(T.truncdiv(unit - T.truncmod(cols, unit), LANES), unit // LANES)
-        ):
-            T.simd.vsts(tile[i, cols + c * LANES], zero, some, dist=f"NORM_B{width}")
+        for c in T.serial(chunks):
+            place = T.truncdiv(cols + c * LANES, items)
+            T.simd.vsts(tile[i, place], zero, some, dist=f"NORM_B{width}")
 
 
 @T.macro

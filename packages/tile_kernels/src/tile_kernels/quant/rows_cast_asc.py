@@ -23,7 +23,7 @@ from tile_kernels.utils import align
 
 __all__ = ["rows_cast"]
 
-UNROLL = 4  # maxima that do not wait for each other
+UNROLL = 4  # rows at a time, which do not wait for each other
 
 
 def kept(bits: Any, keep: Any, i: Any, mask: Any) -> Any:
@@ -146,27 +146,42 @@ def e2m1_codes(tile, inverse, codes, rows, chunks, band):
     """Writes the e2m1 codes nearest to value * inverse, two a byte; NaN becomes 0.
 
     The hardware rounds bf16 to e2m1 only. A product is cut to bf16 with its last bit set where
-    anything was lost, so that the second rounding finds ties where there are some.
+    anything was lost, so that the second rounding finds ties where there are some. Each step is
+    done for four rows, so that no instruction waits long for its operands.
     """
     all16, all32 = T.simd.pset(16), T.simd.pset(32)
     first = T.simd.pset(32, HALF)
+    left, right = (T.simd.alloc_local(UNROLL, "float32") for _ in range(2))
+    odd, lost = (T.simd.alloc_local(UNROLL, "uint16") for _ in range(2))
     for pair in T.serial(T.truncdiv(chunks + 1, 2)):
         a = 2 * pair
         b = T.min(a + 1, chunks - 1)  # without a second half, the first one once more
         factor_a = factors_at(inverse, 0, a, band, first)
         factor_b = factors_at(inverse, 0, b, band, first)
-        for i in T.serial(rows):
-            left = T.simd.vmul(row_values(tile, None, i, a * LANES, all16, all32), factor_a, all32)
-            right = T.simd.vmul(row_values(tile, None, i, b * LANES, all16, all32), factor_b, all32)
-            halves = T.simd.vdintlv(
-                T.reinterpret(left, "uint16x128"), T.reinterpret(right, "uint16x128")
-            )
-            lost = T.simd.vmins(T.simd.pair_get(halves, 0), T.uint16(1), all16)
-            odd = T.simd.vor(T.simd.pair_get(halves, 1), lost, all16)
-            code = T.simd.vcvt(T.reinterpret(odd, "bfloat16x128"), "float4_e2m1fn", all16, part=0)
-            T.simd.vsts(
-                codes[i, a * LANES // 2], T.reinterpret(code, "int8x256"), all32, dist="PK4_B32"
-            )
+        for step in T.serial(T.truncdiv(rows + UNROLL - 1, UNROLL)):
+            for k in T.unroll(UNROLL):
+                i = T.min(step * UNROLL + k, rows - 1)  # behind the last row, that one once more
+                left[k] = row_values(tile, None, i, a * LANES, all16, all32)
+                right[k] = row_values(tile, None, i, b * LANES, all16, all32)
+            for k in T.unroll(UNROLL):
+                left[k] = T.simd.vmul(left[k], factor_a, all32)
+                right[k] = T.simd.vmul(right[k], factor_b, all32)
+            for k in T.unroll(UNROLL):
+                lost[k], odd[k] = T.simd.vdintlv(
+                    T.reinterpret(left[k], "uint16x128"), T.reinterpret(right[k], "uint16x128")
+                )
+            for k in T.unroll(UNROLL):
+                lost[k] = T.simd.vmins(lost[k], T.uint16(1), all16)
+            for k in T.unroll(UNROLL):
+                odd[k] = T.simd.vor(odd[k], lost[k], all16)
+            for k in T.unroll(UNROLL):
+                i = T.min(step * UNROLL + k, rows - 1)
+                number = T.reinterpret(odd[k], "bfloat16x128")
+                code = T.simd.vcvt(number, "float4_e2m1fn", all16, part=0)
+                T.simd.vsts(
+                    codes[i, a * LANES // 2], T.reinterpret(code, "int8x256"), all32,
+                    dist="PK4_B32",
+                )  # fmt: skip
 
 
 @T.macro

@@ -8,13 +8,14 @@ are computed together. The rule is that of `scale_of_block` in `block_cast_asc`.
 # (TileLang gives annotations and names inside a kernel a meaning of their own.)
 from __future__ import annotations
 
+from math import log2
 from typing import Any
 
 import tilelang.ascend.language as T
 
 from tile_kernels.quant.registers_asc import LANES, store_numbers
 
-__all__ = ["clear_magnitudes", "scales_of_magnitudes"]
+__all__ = ["clear_last_words", "clear_magnitudes", "scales_of_magnitudes", "turn_scales"]
 
 # NOTE: products with the inverse of these lie between the same powers of two as the quotients;
 # tried with every mantissa.
@@ -124,3 +125,34 @@ def scales_of_magnitudes(
             invert(other, largest, largest_code, all32)
             T.simd.vsts(inverse[r, c], other[0], all32)
             T.simd.vsts(scales[r, c], quotient[0], all32)
+
+
+@T.macro
+def clear_last_words(scales, rows, groups, pack):
+    """Writes 0 to the bytes of each row's last word that stand for no group."""
+    all8 = T.simd.pset(8)
+    zero = T.simd.vdup(T.uint8(0), "uint8", all8)
+    for i in T.serial(rows):
+        for b in T.serial(T.truncmod(4 * pack - T.truncmod(groups, pack), pack)):
+            T.simd.vsts(scales[i, groups + b], zero, all8, dist="ONEPT_B8")
+
+
+@T.macro
+def turn_scales(scales, turned, items, wide, pitch):
+    """Writes the items of rows of `wide`, a power of two, to columns `pitch` apart."""
+    bits = 16 if turned.dtype == "int16" else 32
+    lanes, kind = 2048 // bits, f"int{bits}"
+    every = T.simd.pset(bits)
+    some = T.simd.pset(bits, f"PAT_VL{min(items, lanes)}")
+    shift = int(log2(wide))
+    for step in T.serial(max(items // lanes, 1)):
+        place = T.simd.vci(T.cast(step * lanes, kind), kind)
+        low = T.simd.vdup(T.cast(wide - 1, kind), kind, every)
+        row = T.simd.vshrs(place, shift, every)
+        column = T.simd.vmuls(T.simd.vand(place, low, every), T.cast(pitch, kind), every)
+        index = T.reinterpret(T.simd.vadd(row, column, every), f"u{kind}x{lanes}")
+        per_item = 1 if scales.dtype == turned.dtype else bits // 8
+        item = T.simd.vld(scales[0, step * lanes * per_item])
+        if scales.dtype != turned.dtype:
+            item = T.reinterpret(item, f"{kind}x{lanes}")
+        T.simd.vscatter(item, turned[0, 0], index, some)

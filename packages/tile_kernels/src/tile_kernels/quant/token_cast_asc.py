@@ -10,7 +10,6 @@ Other groups and given scales are in `block_cast_asc`, with the same results.
 # (TileLang gives annotations and names inside a kernel a meaning of their own.)
 from __future__ import annotations
 
-from math import log2
 from typing import Any
 
 import tilelang.ascend.language as T
@@ -28,7 +27,12 @@ from tile_kernels.quant.quads_asc import (
     store_e4m3,
 )
 from tile_kernels.quant.registers_asc import LANES
-from tile_kernels.quant.scales_asc import clear_magnitudes, scales_of_magnitudes
+from tile_kernels.quant.scales_asc import (
+    clear_last_words,
+    clear_magnitudes,
+    scales_of_magnitudes,
+    turn_scales,
+)
 
 __all__ = ["token_cast"]
 
@@ -114,37 +118,6 @@ def e2m1_of_products(tile, factors, codes, rows, units):
             )
 
 
-@T.macro
-def clear_spare_bytes(scales, rows, groups, pack):
-    """Writes 0 to the bytes of each row's last word that stand for no group."""
-    all8 = T.simd.pset(8)
-    zero = T.simd.vdup(T.uint8(0), "uint8", all8)
-    for i in T.serial(rows):
-        for b in T.serial(T.truncmod(4 * pack - T.truncmod(groups, pack), pack)):
-            T.simd.vsts(scales[i, groups + b], zero, all8, dist="ONEPT_B8")
-
-
-@T.macro
-def turn_scales(scales, turned, items, wide, pitch):
-    """Writes the items of rows of `wide`, a power of two, to columns `pitch` apart."""
-    bits = 16 if turned.dtype == "int16" else 32
-    lanes, kind = 2048 // bits, f"int{bits}"
-    every = T.simd.pset(bits)
-    some = T.simd.pset(bits, f"PAT_VL{min(items, lanes)}")
-    shift = int(log2(wide))
-    for step in T.serial(max(items // lanes, 1)):
-        place = T.simd.vci(T.cast(step * lanes, kind), kind)
-        low = T.simd.vdup(T.cast(wide - 1, kind), kind, every)
-        row = T.simd.vshrs(place, shift, every)
-        column = T.simd.vmuls(T.simd.vand(place, low, every), T.cast(pitch, kind), every)
-        index = T.reinterpret(T.simd.vadd(row, column, every), f"u{kind}x{lanes}")
-        per_item = 1 if scales.dtype == turned.dtype else bits // 8
-        item = T.simd.vld(scales[0, step * lanes * per_item])
-        if scales.dtype != turned.dtype:
-            item = T.reinterpret(item, f"{kind}x{lanes}")
-        T.simd.vscatter(item, turned[0, 0], index, some)
-
-
 @asc_kernel()
 def token_cast(
     x, out, sf, floor_bits: T.int32, tasks: T.int32, across: T.int32,
@@ -157,7 +130,7 @@ def token_cast(
     """
     M, H, XS = T.dynamic("M, H, XS")
     OM, OW, OS, S0, S1, SS = T.dynamic("OM, OW, OS, S0, S1, SS")
-    pack, is_turned = plan.sf.word, plan.sf.layout.kind in ("col", "packed_col")
+    pack, is_turned = plan.sf.word, plan.sf.layout.is_column_major
     sf_dtype = f"int{8 * pack}" if is_turned and pack > 1 else plan.sf.dtype
     x: T.StridedTensor((M, H), (XS, 1), plan.x_dtype)
     out: T.StridedTensor((OM, OW), (OS, 1), plan.out_dtype)
@@ -212,7 +185,7 @@ def token_cast(
                 )  # fmt: skip
                 if pack > 1:
                     T.simd.mem_bar("VST_VST")
-                    clear_spare_bytes(scales, rows, T.truncdiv(cols + width - 1, width), pack)
+                    clear_last_words(scales, rows, T.truncdiv(cols + width - 1, width), pack)
                 T.simd.mem_bar("VST_VLD")
                 if is_turned:
                     turn_scales(scales, turned, R * G // pack, wide, pitch)
