@@ -259,6 +259,9 @@ CASES: dict[str, Callable[[], object]] = {
     "swiglu_channel_cast": lambda: quant.swiglu_forward_and_per_channel_cast_and_transpose(
         quant_inputs(150, 640, spread=1.0), "e4m3", 32, True, False, 1.5
     ),
+    "swiglu_channel_cast_kept": lambda: quant.swiglu_forward_and_per_channel_cast_and_transpose(
+        quant_inputs(150, 640, spread=1.0), "e4m3", 32, True, True, 1.5
+    ),
     "swiglu": lambda: quant.swiglu_forward(quant_inputs(70, 384, spread=1.0), "fp32"),
     "swiglu_cast": lambda: quant.swiglu_forward_and_per_token_cast(
         quant_inputs(150, 384, torch.float32, spread=1.0), "e4m3", 128, **_PACKED_COL
@@ -269,8 +272,16 @@ CASES: dict[str, Callable[[], object]] = {
     "swiglu_cast_32": lambda: quant.swiglu_forward_and_per_token_cast(
         quant_inputs(70, 1408, spread=1.0), "e4m3", 32
     ),
+    # A limit in bf16, which is applied to 128 channels at once
+    "swiglu_cast_narrow": lambda: quant.swiglu_forward_and_per_token_cast(
+        quant_inputs(70, 1408, spread=1.0), "e4m3", 128, None, torch.rand(70), clamp_value=1.5
+    ),
     "swiglu_rows_of_experts": _swiglu_rows_of_experts,
     "swiglu_backward": _swiglu_backward,
+    # Several tiles a core
+    "swiglu_backward_bf16": lambda: quant.swiglu_backward(
+        quant_inputs(150, 1408, spread=1.0), quant_inputs(150, 704, spread=1.0, seed=1), "bf16"
+    ),
     # Several tiles a core
     "norm": lambda: quant.norm_forward(quant_inputs(400, 1024), None, 1e-6),
     "norm_weight": lambda: quant.norm_forward(

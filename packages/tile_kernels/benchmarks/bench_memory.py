@@ -22,6 +22,10 @@ from tile_kernels.testing.generator import MoeParams, generate_topk_idx
 SWIGLU = (
     "swiglu_forward_and_per_token_cast",
     "swiglu_forward_and_per_channel_cast_and_transpose",
+    "swiglu_forward_and_per_token_cast weights",
+    "swiglu_forward_and_per_token_cast packed",
+    "swiglu_backward",
+    "swiglu_backward weights",
 )
 
 
@@ -29,6 +33,7 @@ def measure(tokens: int, hidden: int, k: int, only: str) -> Iterator[Row]:
     """All operators whose name holds `only`."""
     x = torch.randn(tokens, hidden).bfloat16()
     wide = torch.randn(tokens, 2 * hidden).bfloat16() if only in " ".join(SWIGLU) else x[:1]
+    weights = torch.rand(tokens)
     shape = f"{tokens}x{hidden}"
     weight = torch.ones(hidden).bfloat16()
     packed: dict[str, Any] = {
@@ -104,6 +109,27 @@ def measure(tokens: int, hidden: int, k: int, only: str) -> Iterator[Row]:
         ),
         ("swiglu_forward_and_per_token_cast", f"{tokens}x{2 * hidden} bf16 -> e4m3, 128"): (
             wide, lambda: quant.swiglu_forward_and_per_token_cast(wide, "e4m3", 128),
+        ),
+        ("swiglu_forward_and_per_token_cast weights",
+         f"{tokens}x{2 * hidden} bf16 -> e4m3, 128, weights and a limit of 10"): (
+            (wide, weights),
+            lambda: quant.swiglu_forward_and_per_token_cast(
+                wide, "e4m3", 128, topk_weights=weights, clamp_value=10.0
+            ),
+        ),
+        ("swiglu_forward_and_per_token_cast packed",
+         f"{tokens}x{2 * hidden} bf16 -> e4m3, 32, packed column-major scales"): (
+            wide, lambda: quant.swiglu_forward_and_per_token_cast(wide, "e4m3", 32, **packed),
+        ),
+        ("swiglu_backward", f"{tokens}x{2 * hidden} bf16"): (
+            (wide, x), lambda: quant.swiglu_backward(wide, x, "bf16"),
+        ),
+        ("swiglu_backward weights",
+         f"{tokens}x{2 * hidden} bf16, weights, a limit of 10, and the result once more"): (
+            (wide, x, weights),
+            lambda: quant.swiglu_backward(
+                wide, x, "bf16", None, weights, None, 10.0, do_recompute=True
+            ),
         ),
         ("norm_forward", f"{shape} bf16"): (
             x, lambda: quant.norm_forward(x, weight, 1e-6)[:2],

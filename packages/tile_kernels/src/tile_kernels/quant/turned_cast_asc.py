@@ -179,10 +179,11 @@ def turned_cast(
             with T.Stage(0), T.Task(latency=1, ii=1):
                 row0 = T.truncdiv(turn * plan.cores + core, across) * R
                 col0 = T.truncmod(turn * plan.cores + core, across) * C
-            T.copy(x[row0, col0], tile)
-            if swiglu:
-                T.copy(x[row0, hidden + col0], right)
-            with T.SimdVF():
+            with T.Task(latency=1, ii=1):
+                T.copy(x[row0, col0], tile)
+                if swiglu:
+                    T.copy(x[row0, hidden + col0], right)
+            with T.Task(latency=1, ii=1), T.SimdVF():
                 source = values if swiglu else tile
                 chunks = T.truncdiv(T.min(hidden - col0, C), LANES)
                 rows = T.min(tokens - row0, R)
@@ -211,5 +212,6 @@ def turned_cast(
                 T.simd.mem_bar("VST_VLD")
                 # Codes
                 codes_of_tile(source, inverse, turned, turns, chunks, height)
-            T.copy(turned[0:C, 0:R], out[col0 : col0 + C, row0 : row0 + R])
-            T.copy(scales, sf[T.truncdiv(row0, height), col0])
+            with T.Task(latency=1, ii=1):
+                T.copy(turned[0:C, 0:R], out[col0 : col0 + C, row0 : row0 + R])
+                T.copy(scales, sf[T.truncdiv(row0, height), col0])
