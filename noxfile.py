@@ -122,7 +122,7 @@ def build(session: nox.Session, component: str) -> None:
 @nox.session
 @nox.parametrize("component", COMPONENTS, ids=COMPONENTS)
 def bench(session: nox.Session, component: str) -> None:
-    """Run the benchmark programs of a component; arguments after `--` go to each of them."""
+    """Run the benchmark programs of a component; `-- --smoke` tries each in a small size."""
     _prepare(session)
     files = sorted((ROOT / "packages" / component / "benchmarks").glob("bench_*.py"))
     programs = [path for path in files if "__main__" in path.read_text()]

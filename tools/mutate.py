@@ -90,7 +90,7 @@ def main(
     verdicts = Verdicts.of_cache(fresh=fresh)
     rows: list[Row] = []
     for name in SUBJECTS if subject == "all" else (subject,):
-        with Subject(name, jobs, timeout, verdicts) as it:
+        with Subject(name, jobs, timeout, verdicts, only_list) as it:
             mutants = [m for m in it.mutants if (not kinds or m.kind in kinds) and only in m.name]
             if only_list:
                 click.echo("\n".join(m.name for m in mutants))

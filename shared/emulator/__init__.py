@@ -17,6 +17,7 @@ from .timing import (
 )
 
 if TYPE_CHECKING:
+    from .bank_conflicts import bank_conflict_lines
     from .plots import plot_roofline, plot_timeline
     from .timeline import Timeline, load_timeline, write_chrome_trace
     from .timing_table import print_profile
@@ -31,6 +32,7 @@ __all__ = [
     "Timeline",
     "TimingConstant",
     "TimingProfile",
+    "bank_conflict_lines",
     "current_options",
     "emulator",
     "gm_range",
@@ -50,6 +52,7 @@ __all__ = [
 # NOTE: loaded on first use: timelines need numpy, tables rich, plots matplotlib.
 _LATER = {
     "Timeline": "timeline",
+    "bank_conflict_lines": "bank_conflicts",
     "load_timeline": "timeline",
     "write_chrome_trace": "timeline",
     "plot_roofline": "plots",

@@ -33,6 +33,7 @@ __all__ = [
     "emulator",
     "launch_listeners",
     "loaded_runtimes",
+    "onlookers",
     "sync_threads",
 ]
 
@@ -184,7 +185,13 @@ def _note_threads(state: Any, options: EmulatorOptions) -> None:
 def build_token() -> tuple[str, str, bool, bool]:
     """What selects another build: ISA, line numbers, do checkers or the timing model look on."""
     options = current_options()
-    return options.isa, options.source_map, bool(options.checks), options.timing != "off"
+    return options.isa, options.source_map, *onlookers()
+
+
+def onlookers() -> tuple[bool, bool]:
+    """Whether checkers, and whether the timing model look on: kernels may need another build."""
+    options = current_options()
+    return bool(options.checks), options.timing != "off"
 
 
 def sync_threads() -> None:

@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-__all__ = ["Address", "Frame", "frames_of", "user_frame"]
+__all__ = ["Address", "Frame", "frames_of", "source_lines", "user_frame"]
 
 _OWN_FOLDERS = ("/ascend_emu/", "/mad/")
 _TIMEOUT_S = 30.0
@@ -60,6 +60,20 @@ def frames_of(addresses: Iterable[Address]) -> Mapping[Address, tuple[Frame, ...
         for offset, frames in _look_up(path, offsets).items():
             found[Address(path, offset)] = frames
     return found
+
+
+def source_lines(binary: str, sites: Iterable[int]) -> dict[int, str]:
+    """Returns the source lines of return addresses in a kernel object, as file:line.
+
+    Args:
+        binary: path of the object.
+        sites: offsets in its address space; those without a line of the user are left out.
+    """
+    # NOTE: a return address is behind its call; the byte before belongs to the call's line.
+    addresses = {int(site): Address(binary, int(site) - 1) for site in sites if site}
+    frames = frames_of(addresses.values())
+    found = {site: user_frame(frames.get(address, ())) for site, address in addresses.items()}
+    return {site: f"{frame.file}:{frame.line}" for site, frame in found.items() if frame}
 
 
 def _look_up(path: str, offsets: Sequence[int]) -> dict[int, tuple[Frame, ...]]:

@@ -53,7 +53,8 @@ class EmulatorOptions:
         isa: ``best`` of this host, or the name of an instruction set: runtime and kernels are built
             for it. It takes effect for kernels compiled or looked up afterwards.
         data: ``compute``, or ``skip`` all copies and arithmetic of the pipes: for timing alone.
-            Outputs are not written then, and tensors may be `torch.empty` of any size.
+            Outputs are not written then, and tensors may be `torch.empty` of any size. SIMD
+            functions are timed all the same, unless their work depends on data.
         source_map: ``on`` keeps line numbers in kernels for reports; ``off`` compiles a little
             faster.
     """

@@ -12,12 +12,13 @@ from typing import Any, TextIO
 
 import numpy as np
 
-from .frames import Address, frames_of, user_frame
+from .frames import source_lines
 from .timing import TimingProfile, replay_trace, save_trace
 from .timing_trace import PIPES, Array, Trace, read_spans, read_trace
 
 __all__ = ["Timeline", "load_timeline", "write_chrome_trace"]
 
+_VECTOR_FUNCTIONS = ("VectorFunction", "SimtFunction")
 _MOST_EVENTS = 2_000_000
 
 
@@ -84,8 +85,9 @@ def write_chrome_trace(
         timeline: None for the last timed kernel.
         blocks: blocks to write; None for all, or as many as make two million instructions.
 
-    Each event carries the bytes (or multiply-adds) and the source line of its instruction. Times
-    are modelled.
+    Each event carries the bytes (or multiply-adds) and the source line of its instruction; a vector
+    function carries the registers that it loads and stores, and the cycles that UB lost to bank
+    conflicts. Times are modelled.
     """
     timeline = timeline or load_timeline()
     cores = _chosen_cores(timeline, blocks)
@@ -134,21 +136,19 @@ def _core_events(timeline: Timeline, index: int) -> Iterator[dict[str, Any]]:
     core = timeline.trace.cores[index]
     spans = timeline.of_core(index)
     records = core.records[spans["record"]]
-    name = f"block {core.block} {core.slot}"
-    yield _meta("process_name", index, 0, name)
+    yield _meta("process_name", index, 0, f"block {core.block} {core.slot}")
     for pipe in np.unique(records["pipe"]):
         yield _meta("thread_name", index, int(pipe), PIPES[pipe])
-    lines = _lines(timeline.trace.object, records["site"])
+    lines = source_lines(timeline.trace.object, np.unique(records["site"]))
     scale = 1 / timeline.profile.clock_mhz
     for span, record in zip(spans, records, strict=True):
         site = int(record["site"])
-        arguments: dict[str, Any] = {"bytes": int(record["bytes"])}
-        if record["pipe"] == PIPES.index("M"):
-            arguments = {"multiply_adds": int(record["bytes"])}
+        name = timeline.trace.op_names[record["op"]]
+        arguments = _arguments(name, record)
         if site in lines:
             arguments["line"] = lines[site]
         yield {
-            "name": timeline.trace.op_names[record["op"]],
+            "name": name,
             "ph": "X",
             "pid": index,
             "tid": int(record["pipe"]),
@@ -158,14 +158,14 @@ def _core_events(timeline: Timeline, index: int) -> Iterator[dict[str, Any]]:
         }
 
 
+def _arguments(name: str, record: np.void) -> dict[str, Any]:
+    amount = int(record["bytes"])
+    if name in _VECTOR_FUNCTIONS:
+        loads, conflicts = amount & 0xFFFFFFFF, amount >> 32
+        stores = int(record["value"])
+        return {"loads": loads, "stores": stores, "bank_conflict_cycles": conflicts / 2}
+    return {"multiply_adds" if record["pipe"] == PIPES.index("M") else "bytes": amount}
+
+
 def _meta(kind: str, core: int, pipe: int, name: str) -> dict[str, Any]:
     return {"name": kind, "ph": "M", "pid": core, "tid": pipe, "args": {"name": name}}
-
-
-def _lines(binary: str, sites: Array) -> dict[int, str]:
-    """Source lines of return addresses in a kernel object, as file:line."""
-    # NOTE: a return address is behind its call; the byte before belongs to the call's line.
-    addresses = {int(site): Address(binary, int(site) - 1) for site in np.unique(sites) if site}
-    frames = frames_of(addresses.values())
-    found = {site: user_frame(frames.get(address, ())) for site, address in addresses.items()}
-    return {site: f"{frame.file}:{frame.line}" for site, frame in found.items() if frame}

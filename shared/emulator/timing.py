@@ -64,6 +64,9 @@ class TimingProfile:
         hbm_share: time share of the memory system spent on HBM, 0..1; `l2_share` likewise.
         cube_busy: pipe -> mean busy share of the cube cores in use, 0..1.
         vector_busy: the same for the vector cores in use.
+        object: file of the kernel, for source lines.
+        bank_conflict_sites: place of a vector function's call in `object` -> mean share of the
+            vector cores' time that UB lost to bank conflicts of its loads and stores, 0..1.
         cube_cores_used: cube cores that ran; `vector_cores_used` likewise.
     """
 
@@ -87,6 +90,8 @@ class TimingProfile:
     l2_share: float
     cube_busy: Mapping[str, float]
     vector_busy: Mapping[str, float]
+    object: str
+    bank_conflict_sites: Mapping[int, float]
     cube_cores_used: int
     vector_cores_used: int
 
@@ -94,6 +99,11 @@ class TimingProfile:
     def short_name(self) -> str:
         """The kernel's name without namespace and template arguments."""
         return self.kernel.partition("<")[0].rpartition("::")[2].strip()
+
+    @property
+    def bank_conflicts(self) -> float:
+        """Mean share of the vector cores' time that UB lost to bank conflicts, 0..1."""
+        return sum(self.bank_conflict_sites.values())
 
     @property
     def tflops(self) -> float:
@@ -137,8 +147,8 @@ class TimingProfile:
             return {pipe: float(busy[pipe]) / cycles / max(cores, 1) for pipe in PIPES}
 
         same = (
-            "kernel mode complete cycles clock_mhz launch_us duration_us flops gm_read_bytes "
-            "gm_write_bytes hbm_read_bytes l2_read_bytes"
+            "kernel object mode complete cycles clock_mhz launch_us duration_us flops "
+            "gm_read_bytes gm_write_bytes hbm_read_bytes l2_read_bytes"
         )
         counts = "num_blocks num_aic num_aiv num_cores"
         values: dict[str, Any] = {name: numbers[name] for name in same.split()}
@@ -149,6 +159,10 @@ class TimingProfile:
             l2_share=numbers["l2_cycles"] / cycles,
             cube_busy=shares(numbers["cube_busy"], cube),
             vector_busy=shares(numbers["vector_busy"], vector),
+            bank_conflict_sites={
+                int(site): float(lost) / cycles / max(vector, 1)
+                for site, lost in numbers["bank_conflict_cycles"].items()
+            },
             cube_cores_used=cube,
             vector_cores_used=vector,
         )

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from ..emulator.gm_ranges import GmRange
     from .args import PayloadLayout
     from .runtime import Runtime
+    from .variants import Variants
 
 __all__ = ["Kernel"]
 
@@ -23,7 +24,9 @@ __all__ = ["Kernel"]
 class Kernel:
     """A compiled kernel. Immutable but for `unload`; shared by everybody who compiles the same key.
 
-    Call it like ``kernel(LaunchOptions(num_blocks=8), a, b)``.
+    Call it like ``kernel(LaunchOptions(num_blocks=8), a, b)``. In the emulator a launch under
+    checkers or with `timing` runs the build that lets them look into vector and SIMT functions,
+    whenever the handle was made: such a build is compiled at the first launch that needs it.
 
     Attributes:
         name: cache tag.
@@ -39,6 +42,7 @@ class Kernel:
         "_loaded",
         "_memory_key",
         "_runtime",
+        "_variants",
         "artifact",
         "digest",
         "info",
@@ -56,8 +60,10 @@ class Kernel:
         loaded: LoadedKernel | None,
         signature: tuple[ParamInfo, ...] | None = None,
         memory_key: object = None,
+        variants: Variants[Kernel] | None = None,
     ) -> None:
         self._runtime = runtime
+        self._variants = variants
         self._loaded = loaded
         self._layout: PayloadLayout | None = None
         self._memory_key = memory_key
@@ -119,10 +125,15 @@ class Kernel:
                 tensors.
             LaunchOptionError: an option is missing or out of range.
             LaunchError: the kernel is not loaded, or failed.
+            CompileError: the build for checkers or timing failed.
         """
         if is_dry_run():
             return
         loaded = self.loaded
+        fitting = self._variants.fitting(self) if self._variants is not None else self
+        if fitting is not self:
+            fitting.launch(options, *args, memory=memory, isolate=isolate)
+            return
         effective = self._runtime.effective_launch_options(options)
         payload = self.pack(*args)
         stream = self._stream(effective)

@@ -11,6 +11,7 @@ from .builder import Job
 from .entry import Entry
 from .kernel import Kernel
 from .kernel_choice import choose_kernel
+from .variants import Variants
 
 if TYPE_CHECKING:
     from .runtime import Runtime
@@ -63,6 +64,7 @@ def load_kernel(runtime: Runtime, request: LoadRequest, entry: Entry) -> Kernel:
         loaded,
         request.signature,
         request.memory_key(runtime.device_index),
+        Variants(lambda: runtime.compile_again(request)) if backend.name == "cpu" else None,
     )
 
 

@@ -160,8 +160,10 @@ class Runtime:
         self, name: str, source: str | bytes, options: OptionsLike, one_kernel: bool = False
     ) -> Job:
         _check_tag(name)
-        raw = _bytes(source)
         effective = self.effective_compiler_options(options)
+        return self._job_with(name, _bytes(source), effective, one_kernel)
+
+    def _job_with(self, name: str, raw: bytes, effective: CompilerOptions, one_kernel: bool) -> Job:
         key, tree = self.keying.key(raw, effective)
         return Job(
             tag=name,
@@ -248,6 +250,12 @@ class Runtime:
         job = self._job(name, source, options)
         entry = self.disk_cache.lookup(name, job.key.digest, job.source)
         return None if entry is None else entry.directory
+
+    def compile_again(self, request: LoadRequest) -> Kernel:
+        """The kernel of an earlier request, for the emulator options as they are now."""
+        job = request.job
+        again = self._job_with(job.tag, job.source, job.options, job.one_kernel)
+        return self._loaded(LoadRequest(again, request.kernel, request.signature))
 
     def _artifact(self, job: Job) -> Entry:
         before = self.stats.build_s

@@ -49,7 +49,7 @@ CASES = (
 )
 
 
-def prepare(folder: Path) -> list[str]:
+def prepare(folder: Path, checked: bool = True) -> list[str]:
     """Copies the device sources; returns those that this subject mutates."""
     copy_includes(folder)
     return list(FILES)

@@ -19,7 +19,7 @@ def warm() -> None:
     from deep_jit.cli import findings  # noqa: F401
 
 
-def prepare(folder: Path) -> list[str]:
+def prepare(folder: Path, checked: bool = True) -> list[str]:
     """Copies the programs."""
     for name in FILES:
         shutil.copy(_EXAMPLES / name, folder)

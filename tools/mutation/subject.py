@@ -30,8 +30,11 @@ class Module(Protocol):
     def warm(self) -> None:
         """Imports what judging needs."""
 
-    def prepare(self, folder: Path) -> list[str]:
-        """Writes the intact sources into a folder and returns the names of those to mutate."""
+    def prepare(self, folder: Path, checked: bool = True) -> list[str]:
+        """Writes the intact sources into a folder and returns the names of those to mutate.
+
+        Those that must run for it do so under the checkers, unless only a list is wanted.
+        """
 
     def judge(self, folder: Path, file: str | None) -> Verdict | None:
         """Runs what an edited file decides, or everything; None: silent and right."""
@@ -51,9 +54,12 @@ class Subject:
         jobs: how many mutants are judged at a time.
         timeout: seconds a mutant may take.
         verdicts: of earlier runs.
+        only_list: nothing will be judged.
     """
 
-    def __init__(self, name: str, jobs: int, timeout: float, verdicts: Verdicts) -> None:
+    def __init__(
+        self, name: str, jobs: int, timeout: float, verdicts: Verdicts, only_list: bool = False
+    ) -> None:
         self.name = name
         self._module = cast(Module, import_module(f"mutation.{name}"))
         self._jobs = jobs
@@ -62,7 +68,7 @@ class Subject:
         self._folder = Path(tempfile.mkdtemp(prefix=f"mutation-{name}-"))
         self._root = self._folder / "include"
         self._root.mkdir()
-        files = self._workers.prepare(self._root)
+        files = self._workers.prepare(self._root, checked=not only_list)
         self.mutants = find_mutants(self._root, [Path(file) for file in files])
 
     def __enter__(self) -> Subject:

@@ -52,7 +52,7 @@ def _gate_backward() -> object:
 
 
 def _top2_sum_gate() -> object:
-    logits, bias = torch.randn(9, 40), torch.zeros(40)
+    logits, bias = torch.randn(150, 40), torch.zeros(40)
     return moe.top2_sum_gate(logits, bias, 3, 2, 4, False, 0, 1.0, 0, 1, 0, 1, "sigmoid")
 
 
@@ -180,18 +180,18 @@ def _norm_mega_moe() -> object:
 
 CASES: dict[str, Callable[[], object]] = {
     # Routing
-    "topk_gate": lambda: moe.topk_gate(torch.randn(9, 40), 3),
+    "topk_gate": lambda: moe.topk_gate(torch.randn(150, 40), 3),
     "normalize_weight": lambda: moe.normalize_weight(torch.rand(70, 5)),
     "aux_fi": lambda: moe.aux_fi(_indices(70), 12, 3),
     "mask_indices_by_tp": lambda: moe.mask_indices_by_tp(_indices(), 12, 4, 1, 2),
     "unique_group_indices": _unique,
-    "topk_groups": lambda: moe.topk_sum_and_topk_group_idx(torch.randn(9, 8, 5), 2, 3),
+    "topk_groups": lambda: moe.topk_sum_and_topk_group_idx(torch.randn(70, 8, 5), 2, 3),
     "mapping": lambda: moe.get_fused_mapping(_indices(300, 300, 8), 300, 0, 4),
     # NOTE: it chooses groups, which the other calls of the same kernel leave out
     "top2_sum_gate": _top2_sum_gate,
-    "gate": lambda: moe.moe_topk_gate(torch.randn(9, 40), 3, True, 1, 1.0, 0),
+    "gate": lambda: moe.moe_topk_gate(torch.randn(150, 40), 3, True, 1, 1.0, 0),
     "gate_softmax": lambda: moe.moe_topk_gate(
-        torch.randn(9, 300), 3, True, 1, 1.0, 0, scoring_func="softmax"
+        torch.randn(150, 300), 3, True, 1, 1.0, 0, scoring_func="softmax"
     ),
     "gate_backward": _gate_backward,
     # Rows

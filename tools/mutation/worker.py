@@ -57,7 +57,7 @@ def _child(module: Any, request: dict[str, Any], send: int, said: int) -> None:
         os.dup2(said, 2)
         folder = Path(request["folder"])
         if request["do"] == "prepare":
-            found: dict[str, Any] = {"files": module.prepare(folder)}
+            found: dict[str, Any] = {"files": module.prepare(folder, request["checked"])}
         else:
             verdict = module.judge(folder, request["file"]) or ("", "")
             found = {"by": verdict[0], "detail": verdict[1]}

@@ -33,13 +33,18 @@ class Workers:
         for _ in range(jobs):
             self._free.put(None)
 
-    def prepare(self, folder: Path) -> list[str]:
+    def prepare(self, folder: Path, *, checked: bool = True) -> list[str]:
         """Lets the subject write its intact sources into a folder; returns those to mutate.
+
+        Args:
+            folder: where to.
+            checked: whether kernels that run for their texts run under the checkers.
 
         Raises:
             RuntimeError: it failed.
         """
-        answer = self._ask({"do": "prepare", "folder": str(folder), "timeout": _WHOLE_TIMEOUT})
+        request = {"do": "prepare", "folder": str(folder), "checked": checked}
+        answer = self._ask({**request, "timeout": _WHOLE_TIMEOUT})
         if "files" not in answer:
             raise RuntimeError(f"{self._subject}: {answer['by']} {answer['detail']}")
         return list(answer["files"])

@@ -49,8 +49,8 @@ def test_the_key_follows_everything_that_decides(verdicts, tmp_path):
 class Judged:
     """A subject that does what the name of the edited file says."""
 
-    def prepare(self, folder):
-        (folder / "a.hpp").write_text("text")
+    def prepare(self, folder, checked):
+        (folder / "a.hpp").write_text("checked" if checked else "plain")
         return ["a.hpp"]
 
     def judge(self, folder, file):
@@ -87,7 +87,8 @@ def test_a_failing_judge_is_no_verdict(tmp_path):
     assert not answer
 
 
-def test_a_worker_prepares(tmp_path):
-    request = {"do": "prepare", "folder": str(tmp_path), "timeout": 5.0}
+@pytest.mark.parametrize("checked", [True, False])
+def test_a_worker_prepares(tmp_path, checked):
+    request = {"do": "prepare", "folder": str(tmp_path), "checked": checked, "timeout": 5.0}
     assert worker.answer(Judged(), request) == {"files": ["a.hpp"]}
-    assert Path(tmp_path / "a.hpp").read_text() == "text"
+    assert Path(tmp_path / "a.hpp").read_text() == ("checked" if checked else "plain")

@@ -148,8 +148,10 @@ def measure(root: Path, repeat: int, table: CsvTable) -> None:
 @click.command()
 @click.option("--csv", "path", type=click.Path(path_type=Path), help="Also write the rows here.")
 @click.option("--repeat", default=5, show_default=True, help="Processes per step; the best counts.")
-def main(path: Path | None, repeat: int) -> None:
+@click.option("--smoke", is_flag=True, help="One process a step, to try the program itself.")
+def main(path: Path | None, repeat: int, smoke: bool) -> None:
     """Measure in an empty cache, print a table, and write CSV rows."""
+    repeat = 1 if smoke else repeat
     command = shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]])
     table = CsvTable(("step", "wall", "cpu", "unit", "limit", "note"), command)
     with tempfile.TemporaryDirectory(prefix="bench-jit-") as folder:

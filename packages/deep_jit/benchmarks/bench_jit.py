@@ -176,8 +176,10 @@ def show(rows: Iterable[Row]) -> list[tuple[str, ...]]:
 @click.command()
 @click.option("--csv", "path", type=click.Path(path_type=Path), help="Also write the rows here.")
 @click.option("--repeat", default=5, show_default=True, help="Measurements; the best counts.")
-def main(path: Path | None, repeat: int) -> None:
+@click.option("--smoke", is_flag=True, help="One measurement each, to try the program itself.")
+def main(path: Path | None, repeat: int, smoke: bool) -> None:
     """Measure in an empty cache, print the rows, and write them as CSV."""
+    repeat = 1 if smoke else repeat
     with tempfile.TemporaryDirectory(prefix="bench-jit-") as name:
         folder = Path(name)
         os.environ["BENCH_JIT_CACHE_DIR"] = str(folder / "root")

@@ -172,8 +172,10 @@ def simt_times(rounds: int, threads: int) -> list[Row]:
 @click.command(help=__doc__)
 @click.option("--rounds", default=7, show_default=True)
 @click.option("--csv", "path", type=click.Path(path_type=Path), help="File to write.")
-def main(rounds: int, path: Path | None) -> None:
+@click.option("--smoke", is_flag=True, help="One round, to try the program itself.")
+def main(rounds: int, path: Path | None, smoke: bool) -> None:
     """Runs all measurements and prints a table."""
+    rounds = 1 if smoke else rounds
     torch.set_num_threads(1)
     counts = sorted({1, len(os.sched_getaffinity(0))})
     rows = build_times()

@@ -113,8 +113,10 @@ def resident(runtime: deep_jit.Runtime, rounds: int, data: np.ndarray) -> list[R
 @click.option("--rounds", default=5, show_default=True)
 @click.option("--count", default=200_000, show_default=True, help="Turns of a loop.")
 @click.option("--csv", "path", type=click.Path(path_type=Path), help="File to write.")
-def main(rounds: int, count: int, path: Path | None) -> None:
+@click.option("--smoke", is_flag=True, help="One round of few turns, to try the program itself.")
+def main(rounds: int, count: int, path: Path | None, smoke: bool) -> None:
     """Runs all measurements and prints a table."""
+    rounds, count = (1, 1000) if smoke else (rounds, count)
     torch.set_num_threads(1)
     runtime = deep_jit.Runtime(deep_jit.Config(Path(__file__).parent, "BENCH"))
     # Three registers of numbers of ordinary size, then indices.

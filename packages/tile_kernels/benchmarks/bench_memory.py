@@ -38,6 +38,7 @@ def measure(tokens: int, hidden: int, k: int, only: str) -> Iterator[Row]:
     }
     words = x.float() if only in "transpose words" else x[:1].float()
     coded = quant.per_token_cast(x, "e4m3", 128)
+    rows_coded = quant.per_token_cast(x if only in "cast_back e5m6" else x[:1], "e5m6", hidden)
     order = torch.randperm(tokens, dtype=torch.int32)
     nibbles = quant.per_token_cast(
         x if only in "per_block_cast_lossless" else x[:1], "e2m1", 32, round_sf=True
@@ -49,6 +50,18 @@ def measure(tokens: int, hidden: int, k: int, only: str) -> Iterator[Row]:
         ),
         ("per_token_cast packed", f"{shape} bf16 -> e4m3, 128, packed column-major scales"): (
             x, lambda: quant.per_token_cast(x, "e4m3", 128, **packed),
+        ),
+        ("per_token_cast 32", f"{shape} bf16 -> e4m3, 32, fp32 scales"): (
+            x, lambda: quant.per_token_cast(x, "e4m3", 32),
+        ),
+        ("per_token_cast 32 packed", f"{shape} bf16 -> e4m3, 32, packed column-major scales"): (
+            x, lambda: quant.per_token_cast(x, "e4m3", 32, **packed),
+        ),
+        ("per_token_cast e2m1", f"{shape} bf16 -> e2m1, 32, fp32 scales"): (
+            x, lambda: quant.per_token_cast(x, "e2m1", 32),
+        ),
+        ("per_token_cast e2m1 packed", f"{shape} bf16 -> e2m1, 32, packed column-major scales"): (
+            x, lambda: quant.per_token_cast(x, "e2m1", 32, **packed),
         ),
         ("per_block_cast", f"{shape} bf16 -> e4m3, 128x128"): (
             x, lambda: quant.per_block_cast(x, "e4m3", (128, 128)),
@@ -82,6 +95,9 @@ def measure(tokens: int, hidden: int, k: int, only: str) -> Iterator[Row]:
         ),
         ("cast_back", f"{shape} e4m3 -> bf16, 128"): (
             coded, lambda: quant.cast_back(coded, "bf16", (1, 128)),
+        ),
+        ("cast_back e5m6", f"{shape} e5m6 -> bf16, a scale a row"): (
+            rows_coded, lambda: quant.cast_back(rows_coded, "bf16", (1, hidden), "e5m6"),
         ),
         ("swiglu_forward", f"{tokens}x{2 * hidden} bf16 -> bf16"): (
             wide, lambda: quant.swiglu_forward(wide, "bf16"),

@@ -128,7 +128,7 @@ def main(
 ) -> None:
     """Measure, print a table, and write CSV rows."""
     if smoke:
-        tokens, hidden, experts, topk, rounds = (16,), 256, 8, 2, 1
+        tokens, hidden, experts, topk, rounds = (16,), 256, 16, 2, 1
 
     def rows() -> Iterator[Row]:
         for count in tokens:

@@ -6,7 +6,7 @@
 Loops that count or iterate (`for` with a condition and a step or a variable) are left alone. One of
 a SIMT function that waits for plain memory may be left:
 
-    while (now == 1) now = *p;   ->  while (..) { if (::asc_emu::plain_wait()) break; now = *p; }
+    while (now == 1) now = *p;   ->  while (..) { if (::asc_emu::plain_wait("*p")) break; .. }
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _CONSTEXPR = re.compile(r"\s*constexpr\b")
 _WORD_HEAD = re.compile(r"\s*[A-Za-z_]\w*")
 _STATEMENT_STOP = re.compile(r"[;(\[{}]")
 _SPIN = "::asc_emu::spin();"
-_PLAIN_WAIT = "if (::asc_emu::plain_wait()) break;"
+_PLAIN_WAIT = 'if (::asc_emu::plain_wait("{}")) break;'
 
 
 def rewrite_loops(source: Source, edits: Edits) -> None:
@@ -48,10 +48,15 @@ def rewrite_loops(source: Source, edits: Edits) -> None:
             continue
         if match.group() == "while":
             turn = (closing + 1, statement_end(source, closing + 1))
-            plain = waits.holds((head + 1, closing), turn)
-            _hint(source, edits, closing + 1, _PLAIN_WAIT if plain else _SPIN)
+            read = waits.read((head + 1, closing), turn)
+            _hint(source, edits, closing + 1, _PLAIN_WAIT.format(_quoted(read)) if read else _SPIN)
         elif _endless(code[head + 1 : closing]):
             _hint(source, edits, closing + 1)
+
+
+def _quoted(words: str) -> str:
+    """Words of the program for a string literal, on one line."""
+    return " ".join(words.split()).replace("\\", r"\\").replace('"', r"\"")
 
 
 def _is_word_start(code: str, position: int) -> bool:

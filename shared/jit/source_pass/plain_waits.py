@@ -21,7 +21,9 @@ _SIMT_FUNCTIONS = ("__simt_vf__", "__simt_callee__")
 _VOLATILE = re.compile(r"\bvolatile\b")
 _ASSIGNMENT = re.compile(r"\s*([A-Za-z_]\w*)\s*=(?!=)([^;]*);")
 _CHANGE = re.compile(r"\+\+|--|[^=!<>]=(?!=)|\w\s*\(")
-_CAST = re.compile(r"\b(?:static|reinterpret|const)_cast\s*<[^<>]*>\s*\(")
+_CAST = re.compile(r"\b(?:(?:static|reinterpret|const)_cast\s*<[^<>]*>\s*|ASC_EMU_SIMT_UB)\(")
+# Of texts that count their work for the timing model.
+_WORK = re.compile(r"ASC_EMU_SIMT_WORK\([^)]*\);")
 _MEMORY = re.compile(r"\[|(?:^|[=(!&|,~<>]|return)\s*\*|->")
 
 
@@ -36,17 +38,18 @@ class PlainWaits:
             if not _VOLATILE.search(source.code, start, end)
         ]
 
-    def holds(self, head: tuple[int, int], body: tuple[int, int]) -> bool:
-        """Whether the `while` with this condition and this body is one."""
+    def read(self, head: tuple[int, int], body: tuple[int, int]) -> str:
+        """What the `while` with this condition and this body reads in vain; "" if it is none."""
         code = self._source.code
         if not any(start <= head[0] and body[1] <= end for start, end in self._bodies):
-            return False
+            return ""
         condition = _CAST.sub("(", code[head[0] : head[1]])
         names, values = _assignments(code[body[0] : body[1]])
         if names is None or any(_CHANGE.search(text) for text in (condition, *values)):
-            return False
+            return ""
         repeats = not any(re.search(rf"\b{name}\b", value) for name in names for value in values)
-        return repeats and any(_MEMORY.search(text) for text in (condition, *values))
+        reads = [text.strip() for text in (*values, condition) if _MEMORY.search(text)]
+        return reads[0] if repeats and reads else ""
 
 
 def simt_bodies(source: Source) -> Iterator[tuple[str, int, int]]:
@@ -65,7 +68,7 @@ def _assignments(body: str) -> tuple[list[str] | None, list[str]]:
     """The variables that a body sets and their values, if it does nothing else; else None."""
     names: list[str] = []
     values: list[str] = []
-    text = body.strip().removeprefix("{").removesuffix("}").strip().removeprefix(";")
+    text = _WORK.sub("", body).strip().removeprefix("{").removesuffix("}").strip().removeprefix(";")
     while text:
         match = _ASSIGNMENT.match(text)
         if match is None:

@@ -30,6 +30,7 @@ class _TileLang:
     lower: Any
     target: Any
     pass_context: Any
+    rename: Any
 
 
 @cache
@@ -43,6 +44,7 @@ def _tilelang() -> _TileLang:
         import tilelang
         import tilelang.ascend.backend
         from tilelang.engine import lower as lower_function
+        from tvm.script.ir_builder import IRBuilder
         from tvm.target import Target
     except ImportError as error:
         raise ToolchainError(
@@ -55,6 +57,7 @@ def _tilelang() -> _TileLang:
         lower=lower_function,
         target=Target({"kind": "ascend"}),
         pass_context=tilelang.tvm.transform.PassContext,
+        rename=IRBuilder.name,
     )
 
 
@@ -133,6 +136,7 @@ def lower(function: Any, pass_configs: Mapping[str, Any], outputs: Sequence[int]
     """
     tilelang = _tilelang()
     name = function_name(function)
+    _rename_twins(function, tilelang.rename)
     context = tilelang.pass_context(opt_level=3, config=dict(pass_configs))
     try:
         with context, tilelang.target:
@@ -158,6 +162,28 @@ def lower(function: Any, pass_configs: Mapping[str, Any], outputs: Sequence[int]
     )
     _check_names(lowered)
     return lowered
+
+
+def _rename_twins(function: Any, rename: Any) -> None:
+    """Gives parameters and symbols names of their own, since arguments are bound by name.
+
+    A macro's parameter gives its name to the variable that is passed to it. So two variables of a
+    kernel get the same name when both are passed to the same macro, one after the other.
+    """
+    buffers = list(function.buffer_map.values())
+    sizes = [size for buffer in buffers for size in (*buffer.shape, *buffer.strides)]
+    scalars = [item for item in function.params if item.dtype != "handle"]
+    variables: list[Any] = []
+    for item in (*scalars, *(size for size in sizes if hasattr(size, "name"))):
+        if not any(item.same_as(known) for known in variables):
+            variables.append(item)
+    taken = {str(buffer.data.name) for buffer in buffers}
+    for variable in variables:
+        wanted, number = str(variable.name), 1
+        while str(variable.name) in taken:
+            number += 1
+            rename(f"{wanted}_{number}", variable)
+        taken.add(str(variable.name))
 
 
 def _parameters(function: Any, name: str) -> tuple[Parameter, ...]:

@@ -14,6 +14,7 @@
 
 #include <cstdio>
 #include <cstring>
+#include <utility>
 
 #include "fiber.hpp"
 #include "launch.hpp"
@@ -146,15 +147,39 @@ void on_timeout(int signal, siginfo_t* info, void* context) {
     redirect(uc);
 }
 
-void install() {
+struct sigaction fault_action() {
     struct sigaction action = {};
     action.sa_sigaction = &on_fault;
     action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
     sigemptyset(&action.sa_mask);
+    return action;
+}
+
+void install() {
+    struct sigaction action = fault_action();
     for (size_t i = 0; i < kNumSignals; ++i) sigaction(kSignals[i], &action, &g_previous[i]);
     action.sa_sigaction = &on_timeout;
     action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART;
     sigaction(timeout_signal(), &action, &g_previous_timeout);
+}
+
+// Whether a handler is of a runtime: this one, or one of another version, which hands faults on to it.
+bool of_a_runtime(const struct sigaction& action) {
+    if (action.sa_flags & SA_SIGINFO && action.sa_sigaction == &on_fault) return true;
+    Dl_info where;
+    return dladdr(reinterpret_cast<const void*>(action.sa_sigaction), &where) && where.dli_fname &&
+           std::strstr(where.dli_fname, "libasc_emu-");
+}
+
+// NOTE: libraries that are imported later (TVM's) take the signals over. What was there before the first launch stays
+// the place to hand faults on to: theirs may know ours, and faults would go round for ever.
+void install_again() {
+    for (const int signal : kSignals) {
+        struct sigaction now;
+        if (sigaction(signal, nullptr, &now) != 0 || of_a_runtime(now)) continue;
+        const struct sigaction action = fault_action();
+        sigaction(signal, &action, nullptr);
+    }
 }
 
 struct TextRange {
@@ -226,9 +251,9 @@ WorkerTimeout::~WorkerTimeout() {
 }
 
 FaultScope::FaultScope(Launch& launch) {
-    // NOTE: not std::call_once: its thread variables would need static TLS that is gone after `import torch`.
-    static const bool installed = (install(), true);
-    (void)installed;
+    static bool installed = false;   // launches come one at a time
+    if (!std::exchange(installed, true)) install();
+    else install_again();
     g_launch = &launch;
     TextRange range = {reinterpret_cast<uintptr_t>(launch.desc.kernel->function), 0, 0};
     if (launch.desc.timeout_secs) dl_iterate_phdr(&find_text, &range);

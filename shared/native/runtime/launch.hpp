@@ -14,6 +14,7 @@
 #include "checkers/report.hpp"
 #include "core.hpp"
 #include "options.hpp"
+#include "timing/skipped_functions.hpp"
 
 namespace asc_emu {
 
@@ -35,6 +36,7 @@ public:
 
     const asc_emu_launch_desc& desc;
     const Options options;
+    timing::SkippedFunctions skipped_functions;
     const uint32_t num_workers;
 
     // Index of a block nobody runs yet, or -1: none is left, or as many are resident as there are cores.

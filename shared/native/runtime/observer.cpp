@@ -33,8 +33,11 @@ public:
                           const void* site) override {
         for (Observer* o : observers) o->on_vector_access(core, offset, bytes, write, site);
     }
-    void on_vector_time(const Core& core, uint32_t cycles) override {
-        for (Observer* o : observers) o->on_vector_time(core, cycles);
+    void on_vector_time(const Core& core, const timing::VectorTime& time) override {
+        for (Observer* o : observers) o->on_vector_time(core, time);
+    }
+    void on_vector_work(const Core& core, const timing::VectorTime& time) override {
+        for (Observer* o : observers) o->on_vector_work(core, time);
     }
     void on_scalar_access(const Core& core, ScalarAccess kind, uint64_t address, uint32_t bytes,
                           const void* site) override {
@@ -45,6 +48,9 @@ public:
     }
     void on_stray_shuffle(const Core& core, const void* site, uint32_t lanes, uint32_t active) override {
         for (Observer* o : observers) o->on_stray_shuffle(core, site, lanes, active);
+    }
+    void on_wait_in_vain(const Core& core, const char* what, const void* site) override {
+        for (Observer* o : observers) o->on_wait_in_vain(core, what, site);
     }
     void on_misaligned(const Core& core, uint64_t address, uint64_t bytes, const ThreadAccess& access) override {
         for (Observer* o : observers) o->on_misaligned(core, address, bytes, access);

@@ -9,6 +9,10 @@
 
 namespace asc_emu {
 
+namespace timing {
+struct VectorTime;
+}
+
 // What a scalar access to GM around the data cache does (ascend_c_cube.md sections 12 and 16).
 struct ThreadAccess;
 
@@ -28,8 +32,10 @@ public:
     // A load or store inside a vector function that runs now; the address lies in UB.
     virtual void on_vector_access(const Core&, uint32_t /*offset*/, uint32_t /*bytes*/, bool /*write*/,
                                   const void* /*site*/) {}
-    // A vector function has run; `cycles`: of its schedule, without start and drain. Kernels built for timing only.
-    virtual void on_vector_time(const Core&, uint32_t /*cycles*/) {}
+    // A vector function has run. Kernels built for timing only.
+    virtual void on_vector_time(const Core&, const timing::VectorTime&) {}
+    // The same under data=skip, where one function stands for all with its arguments.
+    virtual void on_vector_work(const Core&, const timing::VectorTime&) {}
     // Before the access, for a load after it.
     virtual void on_scalar_access(const Core&, ScalarAccess, uint64_t /*address*/, uint32_t /*bytes*/,
                                   const void* /*site*/) {}
@@ -45,6 +51,8 @@ public:
                                       uint32_t /*total*/) {}
     // Threads of a warp (a bit each in `lanes`) read by a shuffle what lanes bring that take no part in it.
     virtual void on_stray_shuffle(const Core&, const void* /*site*/, uint32_t /*lanes*/, uint32_t /*active*/) {}
+    // A thread left a loop that waits for plain memory (`what`), since its warp could not go on otherwise.
+    virtual void on_wait_in_vain(const Core&, const char* /*what*/, const void* /*site*/) {}
     // A call for the other core type, ignored as hardware does.
     virtual void on_wrong_core(const Core&, const OpInfo&, const void* /*site*/) {}
     virtual void on_block_end(Block&) {}

@@ -1,6 +1,6 @@
 """One kernel for each kind of mistake, intact, and the edit that breaks it.
 
-Those with SIMT functions are in `broken_simt_kernels`. A table of kernel texts: some lines are
+Others are in `broken_cube_kernels`, `broken_pipelines` and `broken_simt_kernels`. A table of kernel texts: some lines are
 longer than the rest of the code allows.
 """
 
@@ -86,7 +86,7 @@ _RELAY = (
 """
 )
 
-_MEETING = (
+MEETING = (
     _MIX
     + """    if ASC_IS_AIC return;
     auto* ub = reinterpret_cast<__ubuf__ uint8_t*>(0);
@@ -140,7 +140,7 @@ extern "C" __global__ __vector__ void checked(__gm__ uint8_t* src, __gm__ uint8_
 )
 
 # A product of 16 x 16 halves, from GM to GM.
-_CUBE = (
+CUBE = (
     HEADER
     + f"""extern "C" __global__ __cube__ void checked{_SIGNATURE}"""
     + """    auto* from = reinterpret_cast<__gm__ half*>(src);
@@ -229,9 +229,9 @@ CASES = [
         "double_set",
         _COPY,
         _NOTIFY,
-        f"{_NOTIFY} {_NOTIFY}",
+        f"{_NOTIFY}\n    asc_sync_notify(PIPE_MTE2, PIPE_MTE3, static_cast<event_t>(0));",
         "synccheck",
-        [_NOTIFY, _NOTIFY],
+        [_NOTIFY, "asc_sync_notify(PIPE_MTE2, PIPE_MTE3, static_cast<event_t>(0));"],
         "raised while it is still set",
     ),
     Case("never_written_ub", _COPY, LOAD, "", "initcheck", [STORE], "nothing has written"),
@@ -322,7 +322,7 @@ CASES = [
     ),
     Case(
         "meeting_without_wait",
-        _MEETING,
+        MEETING,
         "    asc_sync_inter_wait(PIPE_MTE2, 4);\n",
         "",
         "racecheck",
@@ -379,7 +379,7 @@ CASES = [
     ),
     Case(
         "never_written_l0",
-        _CUBE,
+        CUBE,
         "    asc_copy_l12l0a(l0a, l1, 0, 0, 1, 1, 1, 1);\n",
         "",
         "initcheck",

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from . import broken_kernels, broken_simt_kernels
+from . import broken_cube_kernels, broken_kernels, broken_pipelines, broken_simt_kernels
 
+_TABLES = (broken_kernels, broken_cube_kernels, broken_pipelines, broken_simt_kernels)
 cases = pytest.mark.parametrize(
-    "case", broken_kernels.CASES + broken_simt_kernels.CASES, ids=lambda case: case.name
+    "case", [case for table in _TABLES for case in table.CASES], ids=lambda case: case.name
 )
 schedules = pytest.mark.parametrize(
     "schedule",

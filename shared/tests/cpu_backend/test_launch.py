@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import faulthandler
 import os
 import shutil
 import threading
@@ -65,6 +66,21 @@ def test_a_fault_in_a_kernel_is_an_error_and_the_process_goes_on(faulty, what, k
     assert f"faulty at kernel.asc:{3 + what}" in str(caught.value).replace(".cold", "")
     _launch(faulty, out, 0)
     assert out[0] == 1
+
+
+@pytest.mark.faults
+def test_a_fault_is_an_error_after_somebody_else_took_the_signals(faulty):
+    out = np.zeros(1, np.int32)
+    _launch(faulty, out, 0)
+    was_enabled = faulthandler.is_enabled()
+    faulthandler.disable()
+    faulthandler.enable()  # as libraries do that are imported later
+    try:
+        with pytest.raises(LaunchError, match="SIGSEGV"):
+            _launch(faulty, out, 1)
+    finally:
+        if not was_enabled:
+            faulthandler.disable()
 
 
 @pytest.mark.faults

@@ -24,7 +24,13 @@ MODES = ("lanes", "threads")
 
 
 class Simt:
-    """Compiles texts with one kernel and launches them on numpy arrays."""
+    """Compiles texts with one kernel and launches them on numpy arrays.
+
+    Attributes:
+        head: what stands in front of each text.
+    """
+
+    head = HEAD
 
     def __init__(self) -> None:
         self.runtime = Runtime(
@@ -32,10 +38,7 @@ class Simt:
         )
 
     def compile(self, text: str, **built_for: Any) -> Callable[..., None]:
-        """`launch(*args, blocks=1, **emulator options)` of the kernel in `text`.
-
-        Checkers look at single threads in kernels that were built while they were on.
-        """
+        """`launch(*args, blocks=1, **emulator options)` of the kernel in `text`."""
         with emulator(**built_for):
             kernel = self.runtime.compile("simt", HEAD + text)
 

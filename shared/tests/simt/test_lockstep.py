@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from deep_jit._shared.emulator import record
 from deep_jit._shared.jit.source_pass import rewrite
 
 _MEET = "::asc_emu::meet();"
@@ -117,28 +118,64 @@ def test_lanes_read_a_counter_before_one_of_them_advances_it(simt, options):
     assert (by_warp == by_warp[:, :1] + num_turns[:, None] * np.arange(32)).all()
 
 
-def test_a_wait_of_one_lane_for_another_of_its_warp_is_left(simt):
+_IN_VAIN = """
+__simt_callee__ inline int32_t wait(__gm__ const int32_t* p) {
+    int32_t now = *p;
+    while (now == 7) { now = *p; }
+    return now;
+}
+__simt_vf__ __launch_bounds__(64) inline void f(__gm__ int32_t* p, __gm__ int32_t* out) {
+    p[threadIdx.x / 32] = 7;
+    int32_t seen = threadIdx.x % 32 == 9 ? wait(p + threadIdx.x / 32) : 1;
+    out[threadIdx.x] = asc_reduce_add(seen);
+    p[threadIdx.x / 32] = 8;
+}
+__global__ __vector__ void kernel(__gm__ int32_t* p, __gm__ int32_t* out) {
+    asc_vf_call<f>(dim3(64), p, out);
+}
+"""
+
+
+@pytest.mark.parametrize("timing", ["off", "fast"])
+def test_a_wait_of_one_lane_for_another_of_its_warp_is_left(simt, timing):
     """On the device the compiler may leave it out, since C++ takes it to end by itself."""
-    text = """
-    __simt_callee__ inline int32_t wait(__gm__ const int32_t* p) {
-        int32_t now = *p;
-        while (now == 7) { now = *p; }
-        return now;
-    }
-    __simt_vf__ __launch_bounds__(64) inline void f(__gm__ int32_t* p, __gm__ int32_t* out) {
-        p[threadIdx.x / 32] = 7;
-        int32_t seen = threadIdx.x % 32 == 9 ? wait(p + threadIdx.x / 32) : 1;
-        out[threadIdx.x] = asc_reduce_add(seen);
-        p[threadIdx.x / 32] = 8;
-    }
-    __global__ __vector__ void kernel(__gm__ int32_t* p, __gm__ int32_t* out) {
-        asc_vf_call<f>(dim3(64), p, out);
-    }
-    """
     words, out = np.zeros(2, np.int32), np.zeros(64, np.int32)
-    simt.compile(text)(words, out)
+    simt.compile(_IN_VAIN, timing=timing)(words, out, timing=timing, checks="none")
     assert (out == 31 + 7).all()
     assert (words == 8).all()
+
+
+def test_a_wait_that_ended_by_itself_is_reported(simt):
+    words, out = np.zeros(2, np.int32), np.zeros(64, np.int32)
+    with record() as reports:
+        simt.compile(_IN_VAIN)(words, out, checks="synccheck")
+    (report,) = reports
+    assert (report.checker, report.severity, report.count) == ("synccheck", "warning", 2)
+    assert "a thread waits in vain: `*p` reads memory that is not volatile" in report.message
+    (place,) = report.places
+    assert (simt.head + _IN_VAIN).splitlines()[
+        place.line - 1
+    ].strip() == "while (now == 7) { now = *p; }"
+    assert (out == 31 + 7).all()
+
+
+def test_what_a_loop_reads_is_put_on_one_line():
+    loop = "while (p[1] ==\n  0);"
+    text = f"__simt_callee__ inline void f(int* p) {{ {loop} }}"
+    result = rewrite(text, path="kernel.asc").text
+    assert 'plain_wait("p[1] == 0")' in result
+
+
+def test_a_wait_for_another_warp_is_no_finding_of_synccheck(simt):
+    text = _IN_VAIN.replace("threadIdx.x % 32 == 9 ? wait", "threadIdx.x >= 32 ? wait")
+    text = text.replace("threadIdx.x / 32", "0").replace(
+        "int32_t seen", "asc_syncthreads(); int32_t seen"
+    )
+    words, out = np.zeros(2, np.int32), np.zeros(64, np.int32)
+    with record() as reports:
+        simt.compile(text)(words, out, checks="synccheck")
+    assert not reports
+    assert words[0] == 8
 
 
 def test_a_wait_for_another_warp_is_kept(simt):
@@ -187,7 +224,7 @@ def test_a_wait_for_another_warp_is_kept(simt):
 def test_which_loops_wait_for_plain_memory(loop, plain):
     text = f"__simt_callee__ inline void f(int* p, int now, int other) {{ {loop} }}"
     result = rewrite(text, path="kernel.asc").text
-    assert ("::asc_emu::plain_wait()" in result) == plain
+    assert ("::asc_emu::plain_wait(" in result) == plain
     assert ("::asc_emu::spin()" in result) != plain
 
 

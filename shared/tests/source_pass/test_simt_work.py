@@ -52,10 +52,42 @@ def test_blocks_are_told_apart():
     assert text.count("\n") == TEXT.count("\n")
     assert re.findall(r"ASC_EMU_SIMT_WORK\(([^)]*)\)", text) == [
         "4, 0, 0, 0",  # condition and step of the loop, condition of the if
-        "2, 1, 1, 2",
-        "1, 1, 0, 0",
+        "2, 0, 1, 2",
+        "1, 0, 0, 0",
     ]
+    assert "ASC_EMU_SIMT_UB(tile[i]) = x[i];" in text
     assert "other() { a" in text
+
+
+@pytest.mark.parametrize(
+    ("code", "marked"),
+    [
+        ("v = tile[i];", "v = UB(tile[i]);"),
+        ("tile[at[i]] += 1;", "UB(tile[UB(at[i])]) += 1;"),
+        ("v = rows[i][j] * v;", "v = UB(rows[i][j]) * v;"),
+        ("asc_atomic_add(&tile[i], 1);", "asc_atomic_add(&UB(tile[i]), 1);"),
+        ("return tile[i];", "return UB(tile[i]);"),
+        ("v = a *tile[i];", "v = a *UB(tile[i]);"),
+        ("__ubuf__ float own[8]; own[i] = 1;", "__ubuf__ float own[8]; UB(own[i]) = 1;"),
+        ("float mine[8]; mine[i] = 1;", "float mine[8]; mine[i] = 1;"),
+        ("float *p[2]; v = out[i];", "float *p[2]; v = out[i];"),
+        ("v = s.part[i] + s->part[i] + n::part[i];", "v = s.part[i] + s->part[i] + n::part[i];"),
+        ("auto f = [&](int i) { return i; };", "auto f = [&](int i) { return i; };"),
+        ("if (tile[i] > 0) { }", "if (UB(tile[i]) > 0) { }"),
+    ],
+)
+def test_elements_in_ub_are_marked(code, marked):
+    head = "__simt_vf__ inline void f(__gm__ float* out, __ubuf__ float* tile)"
+    text = rewrite_work(f"{head} {{ {code} }}", "kernel.asc")
+    text = re.sub(r" ASC_EMU_SIMT_WORK\([^)]*\);", "", text)
+    text = text.replace("ASC_EMU_SIMT_UB(", "UB(")
+    assert text == f"{head} {{ {marked} }}"
+
+
+def test_unrolled_loops_have_no_steps():
+    loop = "for (int i = 0; i < 8; ++i) { b += 2; }"
+    text = f"__simt_vf__ void f(__ubuf__ float* a) {{\n#pragma unroll\n{loop} }}"
+    assert "ASC_EMU_SIMT_WORK(1, 0, 0, 0)" in rewrite_work(text, "kernel.asc")
 
 
 def test_texts_without_simt_stay():

@@ -20,6 +20,25 @@ def scaled_sum(x, y, factor: T.float32):
     return z
 
 
+@T.macro
+def add_until(out, row, end):
+    """Adds 1 to the first `end` entries of a row."""
+    for i in T.serial(end):
+        out[row, i] = out[row, i] + 1
+
+
+@tilelang.jit(target="ascend")
+def counts(out, limit: T.int32):
+    """Passes a scalar and a dynamic symbol to the same macro, which gives both its name."""
+    n, rows = T.dynamic("n, rows")
+    out: T.Tensor((rows, n), T.int32)
+    with T.Kernel(1):
+        with T.SimtVF(threads=32):
+            if T.get_thread_binding() == 0:
+                add_until(out, 0, limit)
+                add_until(out, 1, n)
+
+
 @tilelang.jit(target="ascend", out_idx=[-1])
 def square(N: int, value: int = 0):
     @T.prim_func
@@ -69,3 +88,15 @@ def not_lowerable(N: int):
                 x[tx] = T.shfl_up(x[tx], 1)
 
     return shuffled
+
+
+@tilelang.jit(target="ascend", pass_configs={"tl.disable_safe_memory_legalize": True})
+def one_too_far(x):
+    """Stores one element behind the end."""
+    n = T.dynamic("n")
+    x: T.Tensor((n,), T.float32)
+    with T.Kernel(1):
+        with T.SimtVF(threads=THREADS):
+            for i in T.Parallel(THREADS):
+                if i <= n:
+                    x[i] = 1.0

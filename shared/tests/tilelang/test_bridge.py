@@ -46,6 +46,12 @@ def test_one_kernel_serves_all_sizes_of_a_dynamic_symbol(kernels, tilelang):
     assert function.compile(torch.zeros(9), torch.zeros(9), 2.0) is small
 
 
+def test_variables_passed_to_one_macro_stay_apart(kernels, tilelang):
+    out = torch.zeros(2, 7, dtype=torch.int32)
+    tilelang(kernels.counts)(out, 3)
+    assert out.tolist() == [[1, 1, 1, 0, 0, 0, 0], [1] * 7]
+
+
 def test_lazy_function_returns_the_kernel(kernels, tilelang):
     kernel = tilelang(kernels.square)(256, value=1)
     x = torch.randn(256)
@@ -145,3 +151,34 @@ def test_a_damaged_text_is_lowered_again(kernels, tilelang):
         if b'"grid": 4' in path.read_bytes():
             path.write_text("{")
     assert tilelang.lowered(function, out_idx=1) == before
+
+
+def test_an_eager_function_that_ran_before_is_checked(kernels, tilelang):
+    function = tilelang(kernels.one_too_far)
+    room = torch.zeros(65)
+    function(room[:64])
+    assert room[64] == 1
+    with deep_jit.emulator(checks="memcheck"):
+        with pytest.raises(deep_jit.SanitizerError, match="behind the end of 'argument 0"):
+            function(room[:64])
+
+
+def test_a_kernel_that_was_compiled_before_is_checked(kernels, tilelang):
+    kernel = tilelang(kernels.one_too_far).compile(torch.zeros(64))
+    room = torch.zeros(65)
+    with deep_jit.emulator(checks="memcheck"):
+        with pytest.raises(deep_jit.SanitizerError, match="behind the end of 'argument 0"):
+            kernel(room[:64])
+    assert room[64] == 0
+
+
+def test_a_kernel_that_ran_before_is_timed(kernels, tilelang):
+    x = torch.arange(1024, dtype=torch.int32)
+    kernel = tilelang(kernels.plain(1024))
+    kernel(x)
+    with deep_jit.emulator(timing="replay"):
+        kernel(x)
+        before = deep_jit.last_profile()
+        deep_jit.TileLangBridge()(kernels.plain(1024))(x)
+    assert before == deep_jit.last_profile()
+    assert before.vector_busy["V"] > 0

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from deep_jit._shared._component import include_dirs
-from deep_jit._shared.emulator import TimingProfile, emulator, last_profile
+from deep_jit._shared.emulator import TimingProfile, emulator, last_profile, replay_trace
 from deep_jit._shared.jit import Config, Runtime
 from deep_jit._shared.jit.kernel import Kernel
 
@@ -69,12 +69,14 @@ def vector_copy(runtime: Runtime, data: np.ndarray) -> Profile:
 
 @pytest.fixture(scope="session")
 def vector_function(runtime: Runtime) -> Profile:
-    """`vector_function(num, loads=0, calls=1, mode="replay")` -> profile of calls in a row."""
+    """`vector_function(num, loads=0, calls=1, mode="replay", **options)` -> profile of calls."""
     with emulator(timing="replay"):
         kernel = runtime.compile("vector_function", (_KERNELS / "vector_function.hpp").read_text())
 
-    def run(num: int, loads: int = 0, calls: int = 1, mode: str = "replay") -> TimingProfile:
-        with emulator(timing=mode):
+    def run(
+        num: int, loads: int = 0, calls: int = 1, mode: str = "replay", **options
+    ) -> TimingProfile:
+        with emulator(timing=mode, **options):
             kernel.launch({"num_blocks": 1}, np.int32(num), np.int32(loads), np.int32(calls))
         return last_profile()
 
@@ -110,6 +112,55 @@ def simt_work(runtime: Runtime) -> Profile:
             kernel = runtime.compile("simt_work", text)
             numbers = (threads, turns, loads, threads if busy is None else busy)
             kernel.launch({"num_blocks": 1}, data, *map(np.int32, numbers))
+        return last_profile()
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def ub_streams(runtime: Runtime) -> Profile:
+    """`ub_streams(kind, num, step, from_=0, to=0)` -> profile of `num` accesses of a kind.
+
+    The profile is of the schedule alone: without the least time that a function takes by [P].
+    """
+    with emulator(timing="replay"):
+        kernel = runtime.compile("ub_streams", (_KERNELS / "ub_streams.hpp").read_text())
+
+    def run(kind: int, num: int, step: int, from_: int = 0, to: int = 0) -> TimingProfile:
+        with emulator(timing="replay"):
+            kernel.launch({"num_blocks": 1}, *map(np.int32, (from_, to, kind, num, step)))
+        return replay_trace(constants={"vf_fixed": 0, "vf_vector": 0})
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def simt_banks(runtime: Runtime) -> Callable[..., tuple[float, float]]:
+    """`simt_banks(threads, step, share=1)` -> cycles of 100 loads and additions, conflicts."""
+    with emulator(timing="replay"):
+        kernel = runtime.compile("simt_banks", (_KERNELS / "simt_banks.hpp").read_text())
+
+    def profile(threads: int, on: int, step: int, share: int) -> TimingProfile:
+        with emulator(timing="replay"):
+            kernel.launch({"num_blocks": 1}, *map(np.int32, (threads, on, step, share)))
+        return last_profile()
+
+    def run(threads: int, step: int, share: int = 1) -> tuple[float, float]:
+        on, off = profile(threads, 1, step, share), profile(threads, 0, step, share)
+        return on.cycles - off.cycles, on.bank_conflicts * on.cycles
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def simt_ragged(runtime: Runtime) -> Profile:
+    """`simt_ragged(threads)` -> profile of lanes that take as many turns as their number."""
+    with emulator(timing="replay"):
+        kernel = runtime.compile("simt_ragged", (_KERNELS / "simt_ragged.hpp").read_text())
+
+    def run(threads: int) -> TimingProfile:
+        with emulator(timing="replay"):
+            kernel.launch({"num_blocks": 1}, np.int32(threads))
         return last_profile()
 
     return run

@@ -129,20 +129,21 @@ def clear_runtimes() -> None:
         _runtimes.clear()
 
 
-def build_token() -> tuple[str | None, str | None, bool]:
-    """Emulator options that select another build of a kernel (emulator.md section 3).
+def build_token() -> tuple[str | None, str | None, bool, bool]:
+    """Emulator options that select another build of a kernel (emulator.md sections 3 to 5).
 
     Read straight from the shared option state, because it is part of every call.
     """
     state = sys.modules.get("_ascend_emulator_options_v1")
     if state is None:
-        return (None, None, False)
-    isa = source_map = timing = None
+        return (None, None, False, False)
+    isa = source_map = timing = checks = None
     for layer in state.layers:
         isa = layer.get("isa", isa)
         source_map = layer.get("source_map", source_map)
         timing = layer.get("timing", timing)
-    return (isa, source_map, (timing or "off") != "off")
+        checks = layer.get("checks", checks)
+    return (isa, source_map, (timing or "off") != "off", (checks or "none") != "none")
 
 
 def _flag(name: str) -> bool:

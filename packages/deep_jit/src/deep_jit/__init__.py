@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         Timeline,
         TimingConstant,
         TimingProfile,
+        bank_conflict_lines,
         current_options,
         emulator,
         gm_range,
@@ -121,7 +122,7 @@ __all__ = [
     # Modelled time
     "last_profile", "timed_launches", "replay_trace", "save_trace", "timing_constants",
     "TimingProfile", "TimingConstant", "Timeline", "load_timeline", "write_chrome_trace",
-    "print_profile", "plot_timeline", "plot_roofline",
+    "print_profile", "bank_conflict_lines", "plot_timeline", "plot_roofline",
     # Errors
     "Error", "ArgumentError", "CacheError", "CompileError", "CompileManyError", "CompileTimeout",
     "ConfigError", "IncludeError", "KernelCountError", "LaunchError", "LaunchOptionError",
@@ -136,7 +137,7 @@ _EMULATOR = (
     "emulator", "current_options", "EmulatorOptions", "CHECKS", "TimingConstant", "TimingProfile",
     "last_profile", "timed_launches", "replay_trace", "save_trace", "timing_constants",
     "Timeline", "load_timeline", "write_chrome_trace",
-    "print_profile", "plot_timeline", "plot_roofline",
+    "print_profile", "bank_conflict_lines", "plot_timeline", "plot_roofline",
     "record", "Finding", "SanitizerError", "SanitizerWarning", "gm_range", "GmRange",
 )  # fmt: skip
 

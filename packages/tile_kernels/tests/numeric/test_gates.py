@@ -4,7 +4,7 @@ import pytest
 import torch
 
 import tile_kernels
-from tile_kernels import moe
+from tile_kernels import config, moe
 from tile_kernels import torch as reference
 from tile_kernels.torch.gate import score
 
@@ -32,6 +32,14 @@ def test_forward(scoring, tokens, experts, k, shared):
     expected = reference.moe_topk_gate_forward(logits, k, shared, 2.5, scoring_func=scoring)
     assert torch.equal(idx, expected[0])
     close(weights, expected[1])
+
+
+def test_forward_on_two_cores():
+    logits = clear_logits(67, 40)  # three tiles of 16 rows a core
+    many = moe.moe_topk_gate_forward(logits, 5, True, 1, 2.5, 0, "sigmoid")
+    config.set_num_sms(1)
+    few = moe.moe_topk_gate_forward(logits, 5, True, 1, 2.5, 0, "sigmoid")
+    assert all(torch.equal(a, b) for a, b in zip(many, few, strict=True))
 
 
 def test_scores_are_close_to_the_exact_ones():

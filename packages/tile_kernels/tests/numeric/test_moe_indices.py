@@ -4,7 +4,7 @@ import pytest
 import torch
 
 import tile_kernels
-from tile_kernels import moe
+from tile_kernels import config, moe
 from tile_kernels import torch as reference
 
 TOPK = [
@@ -33,6 +33,12 @@ def routed(tokens, experts, k, empty=0.2):
 def test_topk_gate(tokens, experts, k):
     scores = torch.randn(tokens, experts)
     assert torch.equal(moe.topk_gate(scores, k), reference.stable_topk(scores, k))
+
+
+def test_topk_gate_on_two_cores():
+    scores = torch.randn(67, 300)  # three tiles of 16 rows a core
+    config.set_num_sms(1)
+    assert torch.equal(moe.topk_gate(scores, 5), reference.stable_topk(scores, 5))
 
 
 def test_topk_gate_gives_ties_to_the_smaller_index():

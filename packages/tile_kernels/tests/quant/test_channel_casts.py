@@ -14,6 +14,7 @@ from tile_kernels.testing.numeric import assert_equal
 from tile_kernels.testing.quant import quant_inputs
 from tile_kernels.torch import per_channel_cast_fused as reference
 from tile_kernels.torch import quant_cast as ref
+from tile_kernels.utils import str_to_dtype
 
 ALL = ("memcheck", "racecheck", "initcheck", "synccheck")
 
@@ -52,11 +53,20 @@ def test_transposed():
         assert_equal(sf, wanted_sf)
 
 
-@pytest.mark.parametrize("n", [32, 128])
-def test_swiglu(n):
-    x = quant_inputs(150, 640, spread=1.0)
-    activation = swiglu_forward(x, "bf16", clamp_value=1.5)
-    turned = n == 32
+def test_transposed_fp32():
+    x = quant_inputs(200, 192, torch.float32)
+    codes, sf = per_channel_cast_and_transpose(x, "e4m3", 128)
+    wanted, wanted_sf = ref.cast(x, "e4m3", (128, 1))
+    assert_equal(codes, wanted.T.contiguous())
+    assert_equal(sf, wanted_sf)
+
+
+@pytest.mark.parametrize(
+    ("n", "turned", "fmt"), [(32, True, "bf16"), (128, False, "bf16"), (128, True, "fp32")]
+)
+def test_swiglu(n, turned, fmt):
+    x = quant_inputs(150, 640, str_to_dtype(fmt), spread=1.0)
+    activation = swiglu_forward(x, fmt, clamp_value=1.5)
     with emulator(checks=ALL):
         codes, sf = swiglu_forward_and_per_channel_cast_and_transpose(
             x, "e4m3", n, True, not turned, 1.5

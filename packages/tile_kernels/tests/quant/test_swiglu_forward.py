@@ -15,6 +15,8 @@ PACKED_COL = {
     "round_sf": True, "use_packed_ue8m0": True, "use_tma_aligned_col_major_sf": True,
 }  # fmt: skip
 
+COL = {"use_tma_aligned_col_major_sf": True}
+
 
 @pytest.fixture
 def experts():
@@ -60,6 +62,37 @@ def test_codes(experts, n, options):
     assert sf.stride() == wanted_sf.stride()
     assert_equal(codes[mask], wanted[mask])
     assert_equal(sf[mask], wanted_sf[mask], check_stride=False)
+
+
+@pytest.mark.parametrize(
+    ("n", "options", "limit"),
+    [(32, {}, 1.5), (32, COL, 1.3), (32, PACKED_COL, 1.5), (128, {}, 1.3), (128, PACKED_COL, 1.5)],
+    ids=["32", "32-col", "32-packed", "128", "128-packed"],
+)
+def test_codes_of_bf16(experts, n, options, limit):
+    """1.5 is a number of bf16, 1.3 is not."""
+    x, weights = case(hidden=704)
+    values = swiglu_forward(x, "fp32", experts, weights, clamp_value=limit)
+    codes, sf = swiglu_forward_and_per_token_cast(
+        x, "e4m3", n, experts, weights, clamp_value=limit, **options
+    )
+    wanted, wanted_sf = ref.cast(values, "e4m3", (1, n), **options)
+    mask = model.get_mapping_from_psum(experts, 150)
+    assert_equal(codes[mask], wanted[mask])
+    assert_equal(sf[mask], wanted_sf[mask], check_stride=False)
+
+
+@pytest.mark.parametrize("n", [32, 128])
+def test_all_checkers_of_casts(n):
+    x, weights = case(hidden=704)
+    with emulator(checks=("memcheck", "racecheck", "initcheck", "synccheck")):
+        codes, sf = swiglu_forward_and_per_token_cast(
+            x, "e4m3", n, None, weights, clamp_value=1.5, **PACKED_COL
+        )
+    values = swiglu_forward(x, "fp32", None, weights, clamp_value=1.5)
+    wanted, wanted_sf = ref.cast(values, "e4m3", (1, n), **PACKED_COL)
+    assert_equal(codes, wanted)
+    assert_equal(sf, wanted_sf)
 
 
 @pytest.mark.parametrize(("n", "options"), [(32, PACKED_COL), (128, {})])

@@ -116,9 +116,9 @@ void* asc_emu_dynamic_ub(void);
 void asc_emu_spin_hint(void);
 // The running SIMT thread waits for the lanes of its warp that come to the same place; nothing elsewhere.
 void asc_emu_simt_meet(const void* site);
-// Hint in a loop of a SIMT function that waits for plain memory; not 0: leave the loop.
-int asc_emu_simt_plain_wait(void);
-// Not 0 while checkers look on. Only then: an access of a vector function to UB, a store of the lanes of `width`
+// Hint in a loop of a SIMT function that waits for plain memory, which `what` names; not 0: leave the loop.
+int asc_emu_simt_plain_wait(const char* what);
+// Bit 0: checkers look on, bit 1: the timing model does. Only then: an access of a vector function to UB, a store of the lanes of `width`
 // bytes that a mask (a bit per byte, 256) has active, `bytes` each in UB, and a scalar access to GM around the data
 // cache (kind 0 load, told after it; 1 store, 2 read-modify-write, told before it).
 extern uint32_t asc_emu_observing;

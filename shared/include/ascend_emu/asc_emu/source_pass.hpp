@@ -54,9 +54,11 @@ constexpr void spin() {
     if (!std::is_constant_evaluated()) asc_emu_spin_hint();
 }
 
-// The same in a loop of a SIMT function that waits for plain memory; whether to leave it, which
-// compilers of the device may do at once.
-inline bool plain_wait() { return asc_emu_simt_plain_wait() != 0; }
+// The same in a loop of a SIMT function that waits for plain memory, in its words; whether to leave
+// it, which compilers of the device may do at once.
+inline __attribute__((always_inline)) bool plain_wait(const char* what) {
+    return asc_emu_simt_plain_wait(what) != 0;
+}
 
 // In a SIMT function that runs thread by thread: the lanes of the warp go on together.
 inline __attribute__((always_inline)) void meet(const char* file = __builtin_FILE(),

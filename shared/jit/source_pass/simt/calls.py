@@ -40,7 +40,7 @@ _WAITING = re.compile(
 _CALL = re.compile(r"(?P<name>(?:[A-Za-z_]\w*\s*::\s*)*[A-Za-z_]\w*)\s*(?:<[\w\s,:*]*>\s*)?\(")
 # Functions of the math library, and control words in front of parentheses.
 _PLAIN = re.compile(
-    r"(?:if|for|sizeof|alignof|static_cast|reinterpret_cast|const_cast|max|min|"
+    r"(?:if|for|ASC_EMU_SIMT_UB|sizeof|alignof|static_cast|reinterpret_cast|const_cast|max|min|"
     r"(?:u|ll|ull)?(?:max|min)|fdividef|is(?:nan|inf|finite)|abs|labs|printf|laneid|"
     r"(?:exp|exp2|exp10|expm1|log|log2|log10|log1p|sqrt|rsqrt|cbrt|rcbrt|pow|fma|fabs|fmax|fmin|"
     r"fmod|floor|ceil|trunc|round|rint|nearbyint|sin|cos|tan|tanh|sinh|cosh|asin|acos|atan|atan2|"

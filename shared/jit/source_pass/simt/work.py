@@ -2,16 +2,19 @@
 
 Each block of such a function gets a call at its start that tells the runtime how many instructions
 and memory accesses the block's own statements hold. The counts are estimates from the text, an
-instruction an operator; how often a block runs is seen when the kernel runs.
+instruction an operator; how often a block runs is seen when the kernel runs. Subscripts tell of
+their places in UB themselves (`places`).
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ..functions import function_heads
 from ..scan import Edits, Source, skip_blanks
+from .places import PLACE, mark_places
 
 __all__ = ["Work", "count_work", "rewrite_work"]
 
@@ -21,15 +24,17 @@ _SCALAR = re.compile(r"\b__(?:vector|cube|mix|aicore)__")
 _POINTER = r"(?:const\s+)?([A-Za-z_]\w*)(?:\s+const)?\s*\*\s*(?:__restrict__\s*)?(\w+)"
 _GM_PARAMETER = re.compile(rf"__gm__\s+{_POINTER}")
 _KERNEL_PARAMETER = re.compile(_POINTER)
-_ARRAY = re.compile(r"\b[A-Za-z_]\w*\s+([A-Za-z_]\w*)\s*\[\s*\w+\s*\]\s*;")
+_ARRAY = re.compile(r"\b(?!return\b|else\b)[A-Za-z_]\w*\s+([A-Za-z_]\w*)\s*\[\s*\w+\s*\]\s*;")
 _SUBSCRIPT = re.compile(r"([A-Za-z_]\w*)\s*\[")
 _CALL = re.compile(r"([A-Za-z_][\w:]*)\s*(?:<[\w:, ]*>)?\s*\(")
 _TYPES = r"(?:u?int(?:8|16|32|64)_t|float|half|bfloat16_t|fp8_\w+|bool|int|unsigned|char)"
 _NO_WORK = re.compile(rf"\(\s*{_TYPES}\s*\)|\b{_TYPES}\b|\bconst\b")
 _OPERATOR = re.compile(r"<<=?|>>=?|[=!<>]=|&&|\|\||\+\+|--|[-+*/%&|^]=|->|[-+*/%&|^~!<>?]")
+# In front of a loop: it has no condition and step then.
+_UNROLL = re.compile(r"#[ \t]*pragma[ \t]+unroll[ \t]*\n\s*\Z")
 _DIVISION = re.compile(r"[/%]")
 _FREE_CALLS = frozenset(
-    ("if", "for", "while", "switch", "return", "sizeof", "static_cast", "reinterpret_cast")
+    ("if", "for", "while", "switch", "return", "sizeof", "static_cast", "reinterpret_cast", PLACE)
 )
 _SIZES = {"half": 2, "bfloat16_t": 2, "float": 4, "double": 8, "bool": 1, "char": 1}
 # Instructions of a call or operator that is more than one. [open]: documented is accuracy only.
@@ -51,7 +56,7 @@ class Work:
 
     Attributes:
         instructions: of the SIMT unit, memory accesses among them.
-        ub: accesses to the unified buffer.
+        ub: accesses to the unified buffer, without those that are marked as places.
         gm_loads: loads from global memory.
         gm_bytes: loaded and stored there.
     """
@@ -66,28 +71,60 @@ def rewrite_work(text: str, path: str) -> str:
     """Returns the text with the calls; lines keep their numbers."""
     if not any(mark in text for mark in (*_MARKS, "__global__")):
         return text
-    source = Source(text, path)
-    edits = Edits()
+    for edit in (_mark_function, _count_function):
+        source = Source(text, path)
+        edits = Edits()
+        for function in _functions(source):
+            edit(source, function, edits)
+        text = edits.apply(text)
+    return text
+
+
+@dataclass(frozen=True)
+class _Function:
+    """Its opening brace, pointers to global memory by size of an element, arrays in registers."""
+
+    opening: int
+    pointers: dict[str, int]
+    registers: frozenset[str]
+
+
+def _functions(source: Source) -> Iterator[_Function]:
     for mark in _MARKS:
         for head in function_heads(source, mark):
-            _count_function(source, head.end, _GM_PARAMETER, edits)
+            yield from _function(source, head.end, _GM_PARAMETER)
     for head in function_heads(source, "__global__"):
         if not _SCALAR.search(head.qualifiers):
-            _count_function(source, head.end, _KERNEL_PARAMETER, edits)
-    return edits.apply(text)
+            yield from _function(source, head.end, _KERNEL_PARAMETER)
 
 
-def _count_function(
-    source: Source, end_of_head: int, gm_parameter: re.Pattern[str], edits: Edits
-) -> None:
+def _function(
+    source: Source, end_of_head: int, gm_parameter: re.Pattern[str]
+) -> Iterator[_Function]:
     code = source.code
     opening = skip_blanks(code, end_of_head + 1)
     if code[opening : opening + 1] != "{":
         return
     head = code[code.rfind("(", 0, end_of_head) : end_of_head]
     pointers = {name: _size(kind) for kind, name in gm_parameter.findall(head)}
-    closing = source.closing(opening)
-    registers = frozenset(_ARRAY.findall(code, opening, closing))
+    arrays = _ARRAY.finditer(code, opening, source.closing(opening))
+    registers = (
+        match.group(1)
+        for match in arrays
+        if not code[: match.start()].rstrip().endswith("__ubuf__")
+    )
+    yield _Function(opening, pointers, frozenset(registers))
+
+
+def _mark_function(source: Source, function: _Function, edits: Edits) -> None:
+    others = function.pointers.keys() | function.registers
+    mark_places(source, function.opening, others, edits)
+
+
+def _count_function(source: Source, function: _Function, edits: Edits) -> None:
+    code = source.code
+    opening, closing = function.opening, source.closing(function.opening)
+    pointers, registers = function.pointers, function.registers
     blocks = [at for at in range(opening, closing) if code[at] == "{" and _is_block(code, at)]
     for start in blocks:
         own = _own_text(source, start)
@@ -129,6 +166,8 @@ def _loop_head(source: Source, start: int) -> str:
     opening = _opening_of(source, len(close) - 1)
     if opening < 0 or not code[:opening].rstrip().endswith("for"):
         return ""
+    if _UNROLL.search(source.text, 0, code.rfind("for", 0, opening)):
+        return ""
     return code[opening + 1 : len(close) - 1].partition(";")[2]
 
 
@@ -165,7 +204,7 @@ def count_work(code: str, gm: dict[str, int], registers: frozenset[str] = frozen
             gm_loads += not _is_stored(plain, match.end() - 1)
         elif name in registers:
             continue
-        else:
+        elif not plain[: match.start()].endswith(f"{PLACE}("):
             ub += 1
         instructions += 1
     for match in _CALL.finditer(plain):

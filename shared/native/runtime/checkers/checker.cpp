@@ -73,6 +73,7 @@ void BlockState::reset(Block& b, bool with_init) {
     sync.reset();
     shadow.reset();
     locks = {};
+    for (const void*& site : atomic_site) site = nullptr;
     gm_cache = {};
     if (with_init && !init) init = std::make_unique<InitCheck>();
     if (with_init) init->reset(b);
@@ -105,7 +106,7 @@ void Checker::on_block(Block& block) {
 
 void Checker::on_block_end(Block& block) {
     BlockState* state = static_cast<BlockState*>(block.checker);
-    if (has(kSynccheck)) report_leftovers(block, state->sync, state->locks, launch_.reporter);
+    if (has(kSynccheck)) report_leftovers(block, *state, launch_.reporter);
     {
         std::lock_guard lock(mutex_);
         live_.erase(std::find(live_.begin(), live_.end(), state));
@@ -176,7 +177,9 @@ bool Checker::permits(const Core& core, const Command& c, const OpInfo& info, co
     return good;
 }
 
-void Checker::on_issue(const Core& core, const Command& c, const OpInfo&, const AccessList&) {
+void Checker::on_issue(const Core& core, const Command& c, const OpInfo&, const AccessList& list) {
+    for (const Access& a : list)
+        if (a.atomic) state_of(core).atomic_site[static_cast<size_t>(core.slot)] = c.site;
     if (has(kSynccheck) && is_sync(c.op)) {
         if (!pipe_exists(core, c.pipe)) report_missing_pipe(core, c, c.pipe, launch_.reporter);
         else if (static_cast<Op>(c.op) == Op::SetFlag && !pipe_exists(core, c.as<SetFlag>().destination))

@@ -17,6 +17,7 @@ struct BlockState {
     SyncState sync;
     Shadow shadow;
     LockSites locks;
+    const void* atomic_site[3] = {};   // last store of each core in an atomic mode
     GmShadow::Cache gm_cache;
     std::unique_ptr<InitCheck> init;
     void reset(Block& b, bool with_init);
@@ -38,6 +39,7 @@ public:
     void on_misaligned(const Core&, uint64_t address, uint64_t bytes, const ThreadAccess& access) override;
     void on_divergent_barrier(const Core&, const void* first, const void* second, uint32_t waiting,
                               uint32_t total) override;
+    void on_wait_in_vain(const Core&, const char* what, const void* site) override;
     void on_stray_shuffle(const Core&, const void* site, uint32_t lanes, uint32_t active) override;
     void on_wrong_core(const Core&, const OpInfo&, const void* site) override;
     void on_block_end(Block& block) override;

@@ -51,8 +51,11 @@ public:
     };
     // Pages a worker has used last, so that it seldom asks the table.
     struct Cache {
-        uint64_t number = ~0ull;
-        Page* page = nullptr;
+        static constexpr size_t kSlots = 16;   // by the low bits of the number
+        struct Slot {
+            uint64_t number = ~0ull;
+            Page* page = nullptr;
+        } slots[kSlots];
     };
 
     GmShadow() = default;
@@ -66,8 +69,9 @@ public:
         for (uint64_t at = low; at < high;) {
             const uint64_t number = at / kPageBytes;
             const uint64_t end = high < (number + 1) * kPageBytes ? high : (number + 1) * kPageBytes;
-            if (cache.number != number) cache = {number, page(number)};
-            Page& page = *cache.page;
+            Cache::Slot& known = cache.slots[number % Cache::kSlots];
+            if (known.number != number) known = {number, this->page(number)};
+            Page& page = *known.page;
             const Lock lock(page);
             if (reading) page.expect_reads();
             for (; at < end;) {

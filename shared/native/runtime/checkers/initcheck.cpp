@@ -125,15 +125,18 @@ void InitCheck::load_from_gm(const Core& core, const Command& c, const AccessLis
 }
 
 // NOTE: plain stores of the scalar unit and of SIMT threads are not seen, but they change the poison. A byte they
-// store may equal it, a whole 32-byte block hardly.
-bool InitCheck::changed(const uint8_t* ub, uint64_t offset) const {
+// store may equal it, the whole rest of a 32-byte block hardly.
+bool InitCheck::changed(const uint8_t* marks, const uint8_t* ub, uint64_t offset) const {
     if (!poisoned_ || ub[offset] != poison_) return true;
-    const uint8_t* const block = ub + offset / 32 * 32;
-    return std::any_of(block, block + 32, [&](uint8_t byte) { return byte != poison_; });
+    const uint64_t block = offset / 32 * 32;
+    for (uint64_t at = block; at < block + 32; ++at)
+        if (marks[at] == kUnwritten && ub[at] != poison_) return true;
+    return false;
 }
 
-bool InitCheck::undefined(uint8_t mark, const uint8_t* ub, uint64_t offset) const {
-    return mark != kDefined && !(mark == kUnwritten && changed(ub, offset));
+bool InitCheck::undefined(const uint8_t* marks, const uint8_t* ub, uint64_t offset) const {
+    const uint8_t mark = marks[offset];
+    return mark != kDefined && !(mark == kUnwritten && changed(marks, ub, offset));
 }
 
 bool InitCheck::written_ub(const Core& core, uint64_t low, uint64_t high) {
@@ -158,7 +161,7 @@ void InitCheck::store_ub(const Core& core, const Command& c, const AccessList& l
             const uint8_t* marks = memory_.at(region, 0);
             const auto* data = reinterpret_cast<const uint8_t*>(core.at(a.space, 0));
             for (uint64_t at = low; at < high; ++at) {
-                if (undefined(marks[at], data, at) && bad++ == 0) where = at;
+                if (undefined(marks, data, at) && bad++ == 0) where = at;
             }
         });
         if (bad == 0) continue;

@@ -29,9 +29,9 @@ private:
     void multiply(const Core& core, const Command& c);
     void drain(const Core& core, const Command& c, const AccessList& list, Reporter& reporter);
     void store_ub(const Core& core, const Command& c, const AccessList& list, Reporter& reporter);
-    bool changed(const uint8_t* ub, uint64_t offset) const;
+    bool changed(const uint8_t* marks, const uint8_t* ub, uint64_t offset) const;
     bool sources_defined(const Core& core, const AccessList& list);
-    bool undefined(uint8_t mark, const uint8_t* ub, uint64_t offset) const;
+    bool undefined(const uint8_t* marks, const uint8_t* ub, uint64_t offset) const;
 
     DefinedMemory memory_;
     uint8_t poison_ = kUbPoison;

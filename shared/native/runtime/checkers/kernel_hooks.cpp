@@ -17,6 +17,7 @@ namespace {
 
 // Tells of bytes of UB. A place that leaves UB is refused behind this (asc_emu_ub_place).
 void tell(uint32_t offset, uint32_t bytes, bool write, const void* site) {
+    if (timing::WorkCount* const count = timing::counting_work()) return count->add(bytes, write);
     constexpr uint32_t kUb = kSpaceBytes[static_cast<size_t>(Space::ub)];
     if (offset <= kUb && bytes <= kUb - offset)
         g_observer->on_vector_access(current_core(), offset, bytes, write, site);

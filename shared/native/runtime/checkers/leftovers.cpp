@@ -96,12 +96,16 @@ void leftover_units(const Core& core, SyncState& sync, Reporter& reporter) {
     }
 }
 
-void leftover_atomic(const Core& core, Reporter& reporter) {
+void leftover_atomic(const Core& core, const void* last_store, Reporter& reporter) {
     if (core.regs.atomic_op == AtomicOp::none) return;
-    reporter.add("synccheck", 3001, nullptr, nullptr, [&] {
-        return leftover(std::string("an atomic mode is still armed on ") + core_name(core.slot) +
-                            " when the kernel ends",
-                        "call asc_set_atomic_none()");
+    reporter.add("synccheck", 3001, last_store, nullptr, [&] {
+        Finding f = leftover(std::string("an atomic mode is still armed on ") + core_name(core.slot) +
+                                 " when the kernel ends",
+                             "call asc_set_atomic_none() after the last atomic store");
+        if (last_store)
+            f.places.push_back(place_of(core, core.is_aic() ? Pipe::FIX : Pipe::MTE3, "stores last in that mode", "",
+                                        last_store));
+        return f;
     });
 }
 
@@ -118,14 +122,15 @@ Place place_of(const Core& core, Pipe pipe, const char* role, const char* instru
     return {role, core.block->index, core.slot, pipe == Pipe::all ? Pipe::S : pipe, instruction, site};
 }
 
-void report_leftovers(Block& block, SyncState& sync, const LockSites& locks, Reporter& reporter) {
+void report_leftovers(Block& block, BlockState& state, Reporter& reporter) {
+    SyncState& sync = state.sync;
     for (const Core& core : block.cores) {
         if (!core.fiber) continue;
         leftover_flags(core, sync, reporter);
         leftover_counters(core, sync, reporter);
-        leftover_locks(core, locks, reporter);
+        leftover_locks(core, state.locks, reporter);
         leftover_units(core, sync, reporter);
-        leftover_atomic(core, reporter);
+        leftover_atomic(core, state.atomic_site[static_cast<size_t>(core.slot)], reporter);
     }
 }
 

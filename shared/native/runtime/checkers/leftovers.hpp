@@ -13,7 +13,8 @@ struct LockSites {
 };
 
 // Flags, counters, mutexes, unit flags and atomic modes that are still set when a block ends.
-void report_leftovers(Block& block, SyncState& sync, const LockSites& locks, Reporter& reporter);
+struct BlockState;
+void report_leftovers(Block& block, BlockState& state, Reporter& reporter);
 // Blocked instructions of all blocks, and the flags that were raised for nobody.
 void report_deadlock(const std::vector<Block*>& blocks, Reporter& reporter);
 // A pipe that this type of core does not have.

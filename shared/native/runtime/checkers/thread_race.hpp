@@ -1,5 +1,5 @@
 // Races between the threads of a SIMT function in UB and GM (emulator.md section 4): an epoch per barrier, and for
-// every byte who stored and loaded it in the latest epoch.
+// every four bytes which of them were stored and loaded last, and by which warp, in the latest epoch.
 #pragma once
 
 #include <cstdint>
@@ -26,21 +26,32 @@ public:
     const void* add_global(uint64_t address, uint64_t bytes, const ThreadAccess& access);
 
 private:
+    static constexpr uint64_t kCellBytes = 4;
     static constexpr uint64_t kPageBytes = 4096;
-    static constexpr size_t kMaxPages = 512;   // 100 MiB of shadow
+    static constexpr size_t kMaxPages = 2048;   // 100 MiB of shadow
     struct Side {
         uint64_t epoch = 0;
         const void* site = nullptr;
-        uint32_t warp = 0;
+        uint16_t warp = 0;
+        uint8_t bytes = 0;           // a bit each
         bool atomic = false;
     };
     struct Cell {
         Side store, load;
     };
-    static void add(Cell& cell, const ThreadAccess& access, const void*& found);
+    using Page = std::vector<Cell>;
+    struct Slot {
+        uint64_t number = ~0ull;
+        Page* page = nullptr;
+    };
+    // What `access` to [low, high) of the cells finds; `low` counts from the first cell.
+    static void add(Cell* cells, uint64_t low, uint64_t high, const ThreadAccess& access, const void*& found);
+    static void add(Cell& cell, uint8_t bytes, const ThreadAccess& access, const void*& found);
+    Page& page(uint64_t number);
 
-    std::vector<Cell> cells_;
-    std::unordered_map<uint64_t, std::vector<Cell>> pages_;
+    Page ub_;
+    std::unordered_map<uint64_t, Page> pages_;
+    Slot known_[16];                 // pages of GM that were used last, by the low bits of their numbers
 };
 
 // Of this worker.

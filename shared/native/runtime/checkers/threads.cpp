@@ -159,6 +159,21 @@ void Checker::on_divergent_barrier(const Core& core, const void* first, const vo
     });
 }
 
+void Checker::on_wait_in_vain(const Core& core, const char* what, const void* site) {
+    if (!has(kSynccheck)) return;
+    launch_.reporter.add("synccheck", 6220, site, nullptr, [&] {
+        Finding f;
+        f.checker = "synccheck";
+        f.severity = Severity::warning;
+        f.message = std::string("a thread waits in vain: `") + what + "` reads memory that is not volatile, and the "
+                    "lanes of its warp that could change it wait for the thread; a device whose compiler keeps the "
+                    "loop hangs here, one whose compiler takes it to end goes on, as was done now";
+        f.fix = "let the lanes that wait for each other meet before the loop, or drop the loop";
+        f.places.push_back(thread_place(core, "waits", "SIMT thread", site));
+        return f;
+    });
+}
+
 void Checker::on_stray_shuffle(const Core& core, const void* site, uint32_t lanes, uint32_t active) {
     if (!has(kSynccheck)) return;
     launch_.reporter.add("synccheck", 6210, site, nullptr, [&] {

@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "fiber.hpp"
+#include "launch.hpp"
 #include "op_table.hpp"
 #include "simt/block.hpp"
 
@@ -42,8 +43,13 @@ static void execute(Core& core, const SimtFunction& i) {
     std::free(i.heap);
 }
 
-// Left out: only its arguments are given back.
-static void skip(Core&, const SimtFunction& i) { std::free(i.heap); }
+// Left out under data=skip: only its arguments are given back.
+static void skip(Core& core, const SimtFunction& i) {
+    std::free(i.heap);
+    if (core.block->launch->options.timing != Timing::off)
+        fail(core, "a SIMT function cannot be timed with data=skip: what its threads do depends on the data they load; "
+                   "time the kernel with data=compute");
+}
 
 static std::string describe(const Core& core, const SimtFunction&) {
     return core.simt_polling ? "SIMT function whose threads poll memory" : "SIMT function";

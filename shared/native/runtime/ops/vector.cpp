@@ -43,6 +43,16 @@ uint32_t vector_modes(uint64_t ctrl) {
 }
 
 [[noreturn]] void refuse(const Core& core, const std::string& message, const void* site) {
+    const Options& options = core.block->launch->options;
+    if (options.report_bounds || options.checks)
+        core.block->launch->reporter.add("memcheck", 130, site, nullptr, [&] {
+            Finding f;
+            f.checker = "memcheck";
+            f.memory = "UB";
+            f.message = message;
+            f.places.push_back({"touches UB", core.block->index, core.slot, Pipe::V, "VectorFunction", site});
+            return f;
+        });
     core.block->launch->abort_with(make_report("bounds", message, &core, "vector load or store", site));
     abandon_core();
 }
@@ -52,13 +62,22 @@ uint32_t vector_modes(uint64_t ctrl) {
 bool in_vector_function() { return asc_emu_vector.ub != kNoUb; }
 void leave_vector_function() { asc_emu_vector.ub = kNoUb; }
 
-static void execute(Core& core, const VectorFunction& i) {
+static void run(Core& core, const VectorFunction& i) {
     asc_emu_vector = {reinterpret_cast<uintptr_t>(core.at(Space::ub, 0)),
                       vector_modes(core.regs.ctrl), ++vector_thread().serial};
     if (g_observer) timing::vector_schedule().start();
     i.run(i.arguments);
     leave_vector_function();
-    if (g_observer) g_observer->on_vector_time(core, timing::vector_schedule().cycles());
+}
+// Under data=skip: only for its time.
+static void skip(Core& core, const VectorFunction& i) {
+    Launch& launch = *core.block->launch;
+    if (!g_observer || launch.options.timing == Timing::off) return;
+    g_observer->on_vector_work(core, launch.skipped_functions.find(core, i, [&] { run(core, i); }));
+}
+static void execute(Core& core, const VectorFunction& i) {
+    run(core, i);
+    if (g_observer) g_observer->on_vector_time(core, timing::vector_schedule().time());
 }
 static Work work(const Core&, const VectorFunction&) { return {CostClass::vector, 0, 1, 0}; }
 ASC_EMU_REGISTER(VectorFunction, Roles::aiv)

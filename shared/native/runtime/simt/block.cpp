@@ -56,7 +56,7 @@ bool simt_poll() {
 SimtBlock::SimtBlock(Core& core, const SimtFunction& function) : core_(core), function_(function) {
     const dim3 n = function.threads;
     epoch_ = next_epoch();
-    if (g_observer) work_.start(n.x * n.y * n.z);
+    if (g_observer) work_.start(n.x * n.y * n.z, core.at(Space::ub, 0));
     if (!function.lanes) {
         threads_.resize(static_cast<size_t>(n.x) * n.y * n.z);
         size_t i = 0;
@@ -105,7 +105,7 @@ void SimtBlock::fiber_entry(Core* core) {
     } else {
         block.run_all();
     }
-    if (g_observer) g_observer->on_vector_time(*core, block.work_.cycles());
+    if (g_observer) g_observer->on_vector_time(*core, block.work_.time());
     block.finished_ = true;
 }
 
@@ -418,8 +418,11 @@ ASC_EMU_API void asc_emu_simt_meet(const void* site) {
     asc_emu::SimtBlock* const block = asc_emu::running_simt();
     if (block && !block->is_lane_loop()) block->meet(site);
 }
-ASC_EMU_API int asc_emu_simt_plain_wait(void) {
+ASC_EMU_API int asc_emu_simt_plain_wait(const char* what) {
     asm volatile("" ::: "memory");
     asc_emu::SimtBlock* const block = asc_emu::running_simt();
-    return block && block->poll(true);
+    if (!block || !block->poll(true)) return 0;
+    if (asc_emu::g_observer)
+        asc_emu::g_observer->on_wait_in_vain(asc_emu::current_core(), what, __builtin_return_address(0));
+    return 1;
 }

@@ -52,7 +52,7 @@ Cost cost_of(const Record& r, const Constants& k) {
         case CostClass::ub_to_ub: return {bytes / k.ub_to_ub_rate, 0, 0};
         case CostClass::vector:
             // In a cycle UB gives two vectors, or gives one and takes one.
-            return {std::max(k.vf_fixed + std::max(bytes / 2, requests) * k.vf_vector, k.vf_ends + r.cycles), 0, 0};
+            return {std::max(k.vf_fixed + std::max(r.vector.loads / 2.0, requests) * k.vf_vector, k.vf_ends + r.cycles), 0, 0};
         case CostClass::none: case CostClass::sync: break;
     }
     return {};

@@ -20,6 +20,7 @@ Engine::Engine(const LaunchTrace& trace, const Constants& constants, MemoryMode 
     }
     spans_ = spans;
     profile_.kernel = trace.kernel;
+    profile_.object = trace.object;
     profile_.mode = mode == MemoryMode::lone ? "fast" : "replay";
     profile_.num_blocks = trace.num_blocks;
     profile_.num_aic = trace.num_aic;
@@ -69,6 +70,9 @@ void Engine::core_ended(uint32_t core, double time) {
         profile_.busy[type][p] += busy;
         profile_.most_busy[type][p] = std::max(profile_.most_busy[type][p], busy);
     }
+    for (const Record& r : trace.records)
+        if (r.cost == CostClass::vector && r.vector.conflicts)
+            profile_.bank_conflicts[r.site] += r.vector.conflicts / 2.0;
     Block& b = blocks_[trace.block];
     b.end = std::max(b.end, time);
     profile_.cycles = std::max(profile_.cycles, time);

@@ -17,10 +17,18 @@ std::string pipes(const double (&values)[kNumPipes]) {
     return out + "}";
 }
 
+std::string sites(const std::map<uint32_t, double>& values) {
+    std::string out;
+    for (const auto& [site, value] : values)
+        out += (out.empty() ? "" : ", ") + json_quote(std::to_string(site)) + ": " + json_number(value);
+    return "{" + out + "}";
+}
+
 }  // namespace
 
 std::string Profile::json() const {
-    return "{\"kernel\": " + json_quote(kernel) + ", \"mode\": " + json_quote(mode) + field("num_blocks", num_blocks) +
+    return "{\"kernel\": " + json_quote(kernel) + ", \"object\": " + json_quote(object) +
+           ", \"bank_conflict_cycles\": " + sites(bank_conflicts) + ", \"mode\": " + json_quote(mode) + field("num_blocks", num_blocks) +
            field("num_aic", num_aic) + field("num_aiv", num_aiv) + field("num_cores", num_cores) +
            ", \"complete\": " + (complete ? "true" : "false") + field("cycles", cycles) +
            field("clock_mhz", clock_mhz) + field("launch_us", launch_us) + field("duration_us", duration_us) +

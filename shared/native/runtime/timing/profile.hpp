@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 
 #include "core.hpp"
@@ -19,7 +20,7 @@ struct Span {
 static_assert(sizeof(Span) == 24);
 
 struct Profile {
-    std::string kernel, mode;
+    std::string kernel, object, mode;
     uint32_t num_blocks = 0, num_aic = 0, num_aiv = 0, num_cores = 0;
     bool complete = true;                        // false: some instruction waits for what never comes
     double cycles = 0;                           // from the start of the first block to the end of the last
@@ -29,6 +30,7 @@ struct Profile {
     double gm_read = 0, gm_write = 0;            // bytes, as instructions ask for them
     double busy[2][kNumPipes] = {};              // cycles, summed over cube cores and over vector cores
     double most_busy[2][kNumPipes] = {};         // of one core
+    std::map<uint32_t, double> bank_conflicts;   // cycles that vector functions lost, by Record::site
     uint32_t cores_used[2] = {};                 // cube and vector cores that did anything
     MemoryTotals memory;
 

@@ -5,11 +5,13 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "asc_emu/insn/sync.hpp"
 #include "launch.hpp"
 #include "ops/unit_regions.hpp"
 #include "simt/block.hpp"
+#include "timing/vector_schedule.hpp"
 
 namespace asc_emu::timing {
 namespace {
@@ -174,23 +176,34 @@ void Recorder::on_execute(const Core& core, const Command& c, const OpInfo& info
     s.running = &s.trace.records[s.vector_functions[s.num_run++]];
 }
 
-// NOTE: `bytes` counts loads of a vector function, `value` stores, `cycles` is its schedule.
+// Counts for functions that were not built for timing; their schedule tells it of the others.
 void Recorder::on_vector_access(const Core& core, uint32_t, uint32_t bytes, bool write, const void*) {
     if (running_simt()) return;   // threads count their own work (simt/work.hpp); checkers tell of it once more
     Record* r = state(core).running;
     if (!r) return;
     const uint32_t vectors = (bytes + kVectorBytes - 1) / kVectorBytes;
     if (write) r->value += vectors;
-    else r->bytes += vectors;
+    else r->vector.loads += vectors;
 }
 
-void Recorder::on_vector_time(const Core& core, uint32_t cycles) {
+void Recorder::on_vector_time(const Core& core, const VectorTime& time) {
     CoreState& s = state(core);
     // The threads of a SIMT function run before the pipe executes it.
     if (!s.running && s.num_run < s.vector_functions.size())
         s.running = &s.trace.records[s.vector_functions[s.num_run]];
-    if (s.running) s.running->cycles = cycles;
-    s.running = nullptr;
+    if (Record* r = std::exchange(s.running, nullptr)) {
+        r->cycles = time.cycles;
+        r->vector.conflicts = time.conflicts;
+        if (time.loads + time.stores) r->vector.loads = time.loads, r->value = time.stores;
+    }
+}
+
+void Recorder::on_vector_work(const Core& core, const VectorTime& time) {
+    if (Record* r = std::exchange(state(core).running, nullptr)) {
+        r->vector = {.loads = time.loads, .conflicts = time.conflicts};
+        r->value = time.stores;
+        r->cycles = time.cycles;
+    }
 }
 
 void Recorder::on_block_end(Block& block) {

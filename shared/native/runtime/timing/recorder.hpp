@@ -20,7 +20,8 @@ public:
     void on_execute(const Core& core, const Command& c, const OpInfo& info) override;
     void on_vector_access(const Core& core, uint32_t offset, uint32_t bytes, bool write,
                           const void* site) override;
-    void on_vector_time(const Core& core, uint32_t cycles) override;
+    void on_vector_time(const Core& core, const VectorTime& time) override;
+    void on_vector_work(const Core& core, const VectorTime& time) override;
     void on_block_end(Block& block) override;
 
     // The trace of the launch that ended; blocks that did not end are left out.

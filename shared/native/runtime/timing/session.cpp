@@ -83,7 +83,7 @@ TimingScope::TimingScope(const Launch& launch) : launch_(launch) {
     if (launch.options.timing == Timing::off) return;
     recorder_ = std::make_unique<Recorder>();
     add_observer(*recorder_);
-    observing_ = std::exchange(asc_emu_observing, 1);
+    observing_ = std::exchange(asc_emu_observing, asc_emu_observing | 2);
 }
 
 TimingScope::~TimingScope() {

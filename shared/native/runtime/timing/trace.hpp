@@ -42,7 +42,12 @@ struct Record {
         uint32_t cycles;       // of a vector function: its schedule; 0 = not known
     };
     uint32_t gm;           // 1 + index into CoreTrace::gm; 0 = no global memory
-    uint64_t bytes;        // moved; multiply-adds after alignment for mmad; loads of a vector function
+    union {
+        uint64_t bytes;    // moved; multiply-adds after alignment for mmad
+        struct {
+            uint32_t loads, conflicts;   // of a vector function: VectorTime
+        } vector;
+    };
 };
 static_assert(sizeof(Record) == 32);
 

@@ -108,11 +108,15 @@ def write_files(
 
 def profile_json(profile: TimingProfile) -> dict[str, Any]:
     """Plain JSON values of a profile; they say that they are modelled."""
+    from .._shared.emulator.bank_conflicts import bank_conflict_lines
+
     derived = {
         "modelled": True,
         "tflops": profile.tflops,
         "gbps": profile.gbps,
         "verdict": profile.verdict,
+        "bank_conflicts": profile.bank_conflicts,
+        "bank_conflict_lines": bank_conflict_lines(profile),
     }
     return asdict(profile) | derived
 

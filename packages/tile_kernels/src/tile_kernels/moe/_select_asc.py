@@ -1,117 +1,105 @@
-"""Building blocks of the gates: a warp picks entries of a row, largest first, ties by index."""
+"""Building blocks of the gates on vector registers: the largest entries of rows, ties by index."""
 
 # mypy: ignore-errors
 # (TileLang gives annotations and names inside a kernel a meaning of their own.)
 from __future__ import annotations
 
+from typing import Any
+
 import tilelang.ascend.language as T
 
-from tile_kernels._asc import LANES
+__all__ = ["LANES", "fill_rows", "largest_bits", "select_rows"]
 
+LANES = 64  # of a register of 32-bit numbers
 NONE = 1 << 30  # index of "nothing left"
 
 
-def rows_of_tile(width: int) -> int:
-    """Tokens of a core at once, a warp each, for rows of scores with room for `width`.
+@T.macro
+def fill_rows(tile, rows, chunks, value):
+    """Writes a number to all entries of rows of `chunks` registers."""
+    all32 = T.simd.pset(32)
+    filling = T.simd.vdup(value, tile.dtype, all32)
+    for i in T.serial(rows):
+        for c in T.serial(chunks):
+            T.simd.vsts(tile[i, c * LANES], filling, all32)
 
-    A warp waits for its own last instruction most of the time: 16 take as long as one. Wide rows
-    do not leave the unified buffer room for so many.
+
+@T.macro
+def largest_bits(tile, rows, count, result):
+    """Writes the largest magnitude of rows of `count` fp32, as bits: they order as the magnitudes
+    do, and those of infinities and NaN are largest."""
+    all32 = T.simd.pset(32)
+    magnitude = T.simd.vdup(T.int32(0x7FFFFFFF), "int32", all32)
+    most = T.alloc_var("int32x64")
+    most = T.simd.vdup(T.int32(0), "int32", all32)
+    for i in T.serial(rows):
+        for c in T.serial(T.ceildiv(count, LANES)):
+            inside = T.simd.vcmps(T.simd.vci(c * LANES, "int32"), count, all32, op="lt")
+            bits = T.reinterpret(T.simd.vld(tile[i, c * LANES]), "int32x64")
+            most = T.simd.vmax(most, T.simd.vand(bits, magnitude, inside), all32)
+    T.simd.vsts(result[0], T.simd.vcmax(most, all32), all32, dist="ONEPT_B32")
+
+
+def smaller(entry: Any, at: Any, value: Any, index: Any, lowest: Any, inside: Any) -> Any:
+    """Entries that come after (value, index) in the order, -inf in place of the others."""
+    equal = T.simd.vcmp(entry, value, inside, op="eq")
+    behind = T.simd.vcmp(at, index, equal, op="gt")
+    below = T.simd.vcmp(entry, value, inside, op="lt")
+    return T.simd.vsel(entry, lowest, T.simd.por(below, behind, inside))
+
+
+def places(entry: Any, at: Any, value: Any, after: Any, none: Any, inside: Any) -> Any:
+    """Indices of entries equal to a value whose index is larger than `after`, else NONE."""
+    equal = T.simd.vcmp(entry, value, inside, op="eq")
+    return T.simd.vsel(at, none, T.simd.vcmp(at, after, equal, op="gt"))
+
+
+@T.macro
+def select_rows(keys, found, row, slots, count, stride):
+    """Writes the indices of the largest of `count` keys of rows `row` and row + 1.
+
+    Slot s goes to found[row, s * stride]. Keys are fp32 without NaN; the order is by value,
+    largest first, then by index, so nothing has to be marked as taken. Two rows at once: either
+    waits for its own last instruction otherwise.
     """
-    return 16 if width <= 2048 else 8
-
-
-@T.macro
-def token_of_warp(first, tokens, mask, masked, active):
-    """Row of the tile, lane, token and whether there is such a token, of a thread of a gate.
-
-    active[0] becomes 1 if the token takes part: it is there, and `mask` (if it has `masked` > 0
-    rows) says so.
-    """
-    thread = T.get_thread_binding()
-    row, lane = thread // LANES, thread % LANES
-    # NOTE: variables keep these terms out of expressions, lowering is quicker then.
-    token, inside = T.alloc_var(T.int32), T.alloc_var(T.int32)
-    token = T.min(first + row, tokens - 1)
-    inside = T.if_then_else(first + row < tokens, 1, 0)
-    active[0] = inside
-    if masked > 0:
-        active[0] = active[0] * T.cast(mask[token], T.int32)
-    return row, lane, token, inside
-
-
-@T.macro
-def next_best(tile, row, count, lane, value, index):
-    """The whole warp steps from entry (value[0], index[0]) of a row to the next smaller one.
-
-    The order is by value, largest first, then by index, so nothing has to be marked as taken.
-    Start with (inf, -1). `value` and `index` hold the same in all lanes; no value is NaN.
-    """
-    best = T.alloc_local((1,), T.float32)
-    best_at = T.alloc_local((1,), T.int32)
-    best[0] = -T.infinity(T.float32)
-    best_at[0] = NONE
-    for step in T.serial(T.ceildiv(count, LANES)):
-        entry = step * LANES + lane
-        if entry < count:
-            candidate = tile[row, entry]
-            if candidate < value[0] or (candidate == value[0] and entry > index[0]):
-                if candidate > best[0] or best_at[0] == NONE:
-                    best[0] = candidate
-                    best_at[0] = entry
-    value[0] = T.warp_reduce_max(best[0])
-    index[0] = T.warp_reduce_min(T.if_then_else(best[0] == value[0], best_at[0], NONE))
-
-
-@T.macro
-def all_finite(tile, row, count, lane, flag):
-    """Sets flag[0] in every lane to 1 if a row has no NaN or infinity, else to 0."""
-    flag[0] = 1
-    for step in T.serial(T.ceildiv(count, LANES)):
-        entry = step * LANES + lane
-        if entry < count:
-            # NOTE: `not (a < b)` would be turned into `a >= b`, which a NaN does not fulfil.
-            size = T.abs(tile[row, entry])
-            flag[0] = T.if_then_else(size < T.infinity(T.float32), flag[0], 0)
-    flag[0] = T.warp_reduce_min(flag[0])
-
-
-@T.macro
-def group_scores(tile, sums, row, groups, per_group, num_sum, lane):
-    """sums[row, g] = sum of the `num_sum` (1 or 2) largest entries of group g, a lane a group.
-
-    Other lanes may read `sums` after the next barrier.
-    """
-    first = T.alloc_local((1,), T.float32)
-    second = T.alloc_local((1,), T.float32)
-    for step in T.serial(T.ceildiv(groups, LANES)):
-        group = step * LANES + lane
-        if group < groups:
-            first[0] = -T.infinity(T.float32)
-            second[0] = -T.infinity(T.float32)
-            for entry in T.serial(per_group):
-                candidate = tile[row, group * per_group + entry]
-                if candidate > first[0]:
-                    second[0] = first[0]
-                    first[0] = candidate
-                else:
-                    second[0] = T.max(second[0], candidate)
-            sums[row, group] = T.if_then_else(num_sum == 2, first[0] + second[0], first[0])
-
-
-@T.macro
-def next_best_lane(values, count, lane, value, index):
-    """As `next_best`, with values[s] of a lane being entry 32 s + lane."""
-    best = T.alloc_local((1,), T.float32)
-    best_at = T.alloc_local((1,), T.int32)
-    best[0] = -T.infinity(T.float32)
-    best_at[0] = NONE
-    for step in T.serial(T.ceildiv(count, LANES)):
-        entry = step * LANES + lane
-        if entry < count:
-            candidate = values[step]
-            if candidate < value[0] or (candidate == value[0] and entry > index[0]):
-                if candidate > best[0] or best_at[0] == NONE:
-                    best[0] = candidate
-                    best_at[0] = entry
-    value[0] = T.warp_reduce_max(best[0])
-    index[0] = T.warp_reduce_min(T.if_then_else(best[0] == value[0], best_at[0], NONE))
+    all32 = T.simd.pset(32)
+    lowest = T.simd.vdup(-T.infinity(T.float32), "float32", all32)
+    none = T.simd.vdup(T.int32(NONE), "int32", all32)
+    start = T.simd.vdup(T.int32(-1), "int32", all32)
+    value0, value1 = T.alloc_var("float32x64"), T.alloc_var("float32x64")
+    index0, index1 = T.alloc_var("int32x64"), T.alloc_var("int32x64")
+    value0 = T.simd.vdup(T.infinity(T.float32), "float32", all32)
+    value1 = value0
+    index0 = start
+    index1 = start
+    for slot in T.serial(slots):
+        best0, best1 = T.alloc_var("float32x64"), T.alloc_var("float32x64")
+        at0, at1 = T.alloc_var("int32x64"), T.alloc_var("int32x64")
+        best0 = lowest
+        best1 = lowest
+        for c in T.serial(T.ceildiv(count, LANES)):
+            lane = T.simd.vci(c * LANES, "int32")
+            inside = T.simd.vcmps(lane, count, all32, op="lt")
+            entry0 = T.simd.vld(keys[row, c * LANES])
+            entry1 = T.simd.vld(keys[row + 1, c * LANES])
+            best0 = T.simd.vmax(best0, smaller(entry0, lane, value0, index0, lowest, inside), all32)
+            best1 = T.simd.vmax(best1, smaller(entry1, lane, value1, index1, lowest, inside), all32)
+        next0 = T.simd.vdupv(T.simd.vcmax(best0, all32), all32)
+        next1 = T.simd.vdupv(T.simd.vcmax(best1, all32), all32)
+        after0 = T.simd.vsel(index0, start, T.simd.vcmp(next0, value0, all32, op="eq"))
+        after1 = T.simd.vsel(index1, start, T.simd.vcmp(next1, value1, all32, op="eq"))
+        at0 = none
+        at1 = none
+        for c in T.serial(T.ceildiv(count, LANES)):
+            lane = T.simd.vci(c * LANES, "int32")
+            inside = T.simd.vcmps(lane, count, all32, op="lt")
+            entry0 = T.simd.vld(keys[row, c * LANES])
+            entry1 = T.simd.vld(keys[row + 1, c * LANES])
+            at0 = T.simd.vmin(at0, places(entry0, lane, next0, after0, none, inside), all32)
+            at1 = T.simd.vmin(at1, places(entry1, lane, next1, after1, none, inside), all32)
+        value0 = next0
+        value1 = next1
+        index0 = T.simd.vdupv(T.simd.vcmin(at0, all32), all32)
+        index1 = T.simd.vdupv(T.simd.vcmin(at1, all32), all32)
+        T.simd.vsts(found[row, slot * stride], index0, all32, dist="ONEPT_B32")
+        T.simd.vsts(found[row + 1, slot * stride], index1, all32, dist="ONEPT_B32")

@@ -1,4 +1,7 @@
-"""Kernel of `moe_topk_gate_forward` and `top2_sum_gate`: one warp a token.
+"""Kernel of `moe_topk_gate_forward` and `top2_sum_gate`.
+
+Threads score, a warp a token; vector registers select (`_select_asc`); threads normalise and
+map. Scores, keys and what is selected pass through the unified buffer.
 
 Optional tensors are given with zero rows when they are absent. What few calls need (images, limits
 by groups, random tokens, copies of experts) is left out of kernels for calls without it, and each
@@ -14,13 +17,9 @@ import tilelang.ascend.language as T
 from tile_kernels._asc import LANES, require
 from tile_kernels._bridge import asc_kernel
 from tile_kernels.moe._scoring_asc import SOFTMAX, score_lane
-from tile_kernels.moe._select_asc import (
-    group_scores,
-    next_best,
-    next_best_lane,
-    rows_of_tile,
-    token_of_warp,
-)
+from tile_kernels.moe._select_asc import LANES as ENTRIES
+from tile_kernels.moe._select_asc import fill_rows, select_rows
+from tile_kernels.moe._warps_asc import group_scores, token_of_warp
 from tile_kernels.moe.mask_indices_by_tp_asc import local_index
 
 MAX_SLOTS = 1024  # also the most groups
@@ -75,15 +74,20 @@ def gate(
     tp_rank: T.int64,
     num_tp_ranks: T.int64,
     seed: T.int64,
+    share: T.int32,
     scoring: int,
     with_images: bool,
     with_groups: bool,
     with_random: bool,
     with_places: bool,
     width: int,
+    rows: int,
     cores: int,
 ):
-    """Scores, selects, normalises and maps to physical experts; see the wrappers."""
+    """Scores, selects, normalises and maps to physical experts; see the wrappers.
+
+    A core takes `share` tokens at once, at most `rows`.
+    """
     tokens, experts, slots = T.dynamic("tokens, experts, slots")
     biased, image_biased, images, masked = T.dynamic("biased, image_biased, images, masked")
     fixed, forced, maps, copies, counted = T.dynamic("fixed, forced, maps, copies, counted")
@@ -101,49 +105,43 @@ def gate(
     scores: T.Tensor((scored, experts), T.float32)
     topk_idx: T.Tensor((tokens, slots), T.int64)
     topk_weights: T.Tensor((tokens, slots), T.float32)
-    rows = rows_of_tile(width)
     with T.Kernel(cores) as core:
-        tile = T.alloc_shared((rows, width), T.float32)
-        sums = T.alloc_shared((rows, MAX_SLOTS), T.float32)
-        for turn in T.serial(T.ceildiv(T.ceildiv(tokens, rows) - core, cores)):
-            first = (turn * cores + core) * rows
-            T.copy(logits[first, 0], tile)
+        keys = T.alloc_shared((rows, width), T.float32)  # logits, then what they are selected by
+        score = T.alloc_shared((rows, width), T.float32)
+        found = T.alloc_shared((rows, MAX_SLOTS), T.int32)
+        entries = T.alloc_var(T.int32)
+        entries = T.max(num_physical, experts)
+        if with_groups:
+            sums = T.alloc_shared((rows, MAX_SLOTS), T.float32)
+            with T.SimdVF():
+                fill_rows(sums, rows, MAX_SLOTS // ENTRIES, T.float32(0.0))
+        with T.SimdVF():
+            fill_rows(keys, rows, width // ENTRIES, T.float32(0.0))
+        for turn in T.serial(T.ceildiv(T.ceildiv(tokens, share) - core, cores)):
+            first = (turn * cores + core) * share
+            here, end = T.alloc_var(T.int32), T.alloc_var(T.int32)
+            here = T.min(share, tokens - first)
+            end = first + here
+            T.copy(logits[first : first + here, 0:experts], keys[0:here, 0:experts])
             with T.SimtVF(threads=rows * LANES):
                 active = T.alloc_local((1,), T.int32)
-                row, lane, token, inside = token_of_warp(first, tokens, mask, masked, active)
+                row, lane, token, inside = token_of_warp(first, end, mask, masked, active)
                 # NOTE: variables keep these terms out of expressions, lowering is quicker then.
-                entries, groups = T.alloc_var(T.int32), T.alloc_var(T.int32)
-                per_group, rounds = T.alloc_var(T.int32), T.alloc_var(T.int32)
+                rounds = T.alloc_var(T.int32)
                 expert = T.alloc_var(T.int32)
-                entries = T.max(num_physical, experts)
                 rounds = T.ceildiv(entries, LANES)
-                groups = T.max(num_groups, 1)
-                per_group = T.truncdiv(experts, groups)
                 # A lane keeps entries lane, lane + 32, ... of its row
-                score = T.alloc_local((width // LANES,), T.float32)
-                key = T.alloc_local((width // LANES,), T.float32)
-                mine = T.alloc_local((MAX_SLOTS // LANES,), T.int32)
-                share = T.alloc_local((MAX_SLOTS // LANES,), T.float32)
+                mine = T.alloc_local((width // LANES,), T.float32)
                 random = T.alloc_local((1,), T.int32)
-                fix = T.alloc_local((1,), T.int32)
                 image = T.alloc_local((1,), T.int32)
                 finite = T.alloc_local((1,), T.int32)
-                value = T.alloc_local((1,), T.float32)
-                index = T.alloc_local((1,), T.int32)
-                picked = T.alloc_local((1,), T.int32)
-                total = T.alloc_local((1,), T.float32)
                 number = T.alloc_local((1,), T.float32)
                 bits = T.alloc_local((1,), T.uint32)
-                place = T.alloc_local((1,), T.int64)
-                local = T.alloc_local((1,), T.int64)
                 # What kind of token this is
                 random[0] = 0
-                fix[0] = 0
                 image[0] = 0
                 if with_random:
                     random[0] = T.cast(force_random[token], T.int32)
-                if fixed > 0:
-                    fix[0] = T.cast(fix_routing_mask[token], T.int32)
                 if with_images:
                     image[0] = T.cast(image_token_mask[token], T.int32)
                 # Logits; rows that do not need them become zero
@@ -151,19 +149,20 @@ def gate(
                 for step in T.serial(rounds):
                     number[0] = 0.0
                     if active[0] > random[0] and step * LANES + lane < experts:
-                        number[0] = tile[row, step * LANES + lane]
+                        number[0] = keys[row, step * LANES + lane]
                     size = T.abs(number[0])
                     finite[0] = T.if_then_else(size < T.infinity(T.float32), finite[0], 0)
-                    score[step] = number[0]
-                    key[step] = number[0]
+                    mine[step] = number[0]
                 require(finite[0] == 1)
-                score_lane(score, experts, lane, scoring)
+                score_lane(mine, experts, lane, scoring)
                 # Keys: biased scores, or random numbers
                 for step in T.serial(rounds):
                     expert = step * LANES + lane
-                    number[0] = key[step]
-                    if scoring != SOFTMAX:
-                        number[0] = score[step]
+                    number[0] = mine[step]
+                    if scoring == SOFTMAX:
+                        number[0] = 0.0
+                        if active[0] > random[0] and expert < experts:
+                            number[0] = keys[row, expert]
                     if expert >= experts:
                         number[0] = -T.infinity(T.float32)
                     elif image[0] == 1:
@@ -175,52 +174,76 @@ def gate(
                         if random[0] == 1:
                             random_bits(seed, token, expert, bits)
                             number[0] = T.cast(bits[0], T.float32)
-                    key[step] = number[0]
+                    keys[row, expert] = number[0]
+                    score[row, expert] = mine[step]
                     if scored > 0 and expert < experts and inside == 1:
                         scores[token, expert] = T.if_then_else(
-                            active[0] > random[0], score[step], 0.0
+                            active[0] > random[0], mine[step], 0.0
                         )
-                # Groups that lose are taken out
                 if with_groups:
                     T.sync_threads()
-                    for step in T.serial(T.ceildiv(experts, LANES)):
-                        if step * LANES + lane < experts:
-                            tile[row, step * LANES + lane] = key[step]
-                    T.sync_threads()
-                    group_scores(tile, sums, row, groups, per_group, 2, lane)
-                    T.sync_threads()
-                    value[0] = T.infinity(T.float32)
-                    index[0] = -1
-                    for _ in T.serial(num_topk_groups):
-                        next_best(sums, row, groups, lane, value, index)
+                    group_scores(
+                        keys, sums, row, num_groups, T.truncdiv(experts, num_groups), 2, lane
+                    )
+            # Groups that lose are taken out
+            if with_groups:
+                with T.SimdVF():
+                    for pair in T.serial(T.ceildiv(here, 2)):
+                        select_rows(sums, found, 2 * pair, num_topk_groups, num_groups, 1)
+                with T.SimtVF(threads=rows * LANES):
+                    active = T.alloc_local((1,), T.int32)
+                    row, lane, token, inside = token_of_warp(first, end, mask, masked, active)
+                    random = T.alloc_local((1,), T.int32)
+                    last, per_group = T.alloc_var(T.int32), T.alloc_var(T.int32)
+                    expert = T.alloc_var(T.int32)
+                    worst = T.alloc_var(T.float32)
+                    random[0] = 0
+                    if with_random:
+                        random[0] = T.cast(force_random[token], T.int32)
+                    per_group = T.truncdiv(experts, num_groups)
+                    last = 0
+                    if inside == 1:
+                        last = found[row, num_topk_groups - 1]
+                    worst = sums[row, last]
                     for step in T.serial(T.ceildiv(experts, LANES)):
                         expert = step * LANES + lane
-                        if expert < experts and random[0] == 0:
-                            group = T.truncdiv(expert, per_group)
-                            below = sums[row, group] < value[0]
-                            behind = sums[row, group] == value[0] and group > index[0]
-                            if below or behind:
-                                key[step] = -T.infinity(T.float32)
-                # Selection; lane s % 32 keeps slot s
+                        group = T.min(T.truncdiv(expert, per_group), num_groups - 1)
+                        below = sums[row, group] < worst
+                        behind = sums[row, group] == worst and group > last
+                        if random[0] == 0 and (below or behind):
+                            keys[row, expert] = -T.infinity(T.float32)
+            with T.SimdVF():
+                for pair in T.serial(T.ceildiv(here, 2)):
+                    select_rows(keys, found, 2 * pair, slots, entries, 1)
+            # Results, a lane a slot
+            with T.SimtVF(threads=rows * LANES):
+                active = T.alloc_local((1,), T.int32)
+                row, lane, token, inside = token_of_warp(first, end, mask, masked, active)
+                random = T.alloc_local((1,), T.int32)
+                fix = T.alloc_local((1,), T.int32)
+                index = T.alloc_local((1,), T.int32)
+                value = T.alloc_local((1,), T.float32)
+                total = T.alloc_local((1,), T.float32)
+                bits = T.alloc_local((1,), T.uint32)
+                place = T.alloc_local((1,), T.int64)
+                local = T.alloc_local((1,), T.int64)
+                random[0] = 0
+                fix[0] = 0
+                if with_random:
+                    random[0] = T.cast(force_random[token], T.int32)
+                if fixed > 0:
+                    fix[0] = T.cast(fix_routing_mask[token], T.int32)
+                if fix[0] == 1 and active[0] > random[0]:
+                    for step in T.serial(T.ceildiv(k, LANES)):
+                        if step * LANES + lane < k:
+                            index[0] = T.cast(unmapped[token, step * LANES + lane], T.int32)
+                            require(index[0] >= 0 and index[0] < experts)
+                            found[row, step * LANES + lane] = index[0]
+                T.sync_threads()
                 total[0] = 0.0
-                value[0] = T.infinity(T.float32)
-                index[0] = -1
-                for slot in T.serial(slots):
-                    next_best_lane(key, entries, lane, value, index)
-                    picked[0] = index[0]
-                    if fix[0] == 1 and slot < k and active[0] > random[0]:
-                        picked[0] = T.cast(unmapped[token, slot], T.int32)
-                        require(picked[0] >= 0 and picked[0] < experts)
-                    number[0] = -T.infinity(T.float32)
-                    if picked[0] % LANES == lane and picked[0] < entries:
-                        number[0] = score[picked[0] // LANES]
-                    number[0] = T.warp_reduce_max(number[0])
-                    if slot % LANES == lane:
-                        mine[slot // LANES] = picked[0]
-                        share[slot // LANES] = number[0]
-                    if slot < k:
-                        total[0] = total[0] + number[0]
-                # Results, a lane a slot
+                if active[0] > random[0]:
+                    for slot in T.serial(k):
+                        total[0] = total[0] + score[row, found[row, slot]]
                 for step in T.serial(T.ceildiv(slots, LANES)):
                     slot = step * LANES + lane
                     if slot < slots and inside == 1:
@@ -230,8 +253,8 @@ def gate(
                             index[0] = experts + slot - k
                             value[0] = 1.0
                             if slot < k:
-                                index[0] = mine[step]
-                                value[0] = share[step] / (total[0] + 1e-20) * factor
+                                index[0] = found[row, slot]
+                                value[0] = score[row, index[0]] / (total[0] + 1e-20) * factor
                             place[0] = T.cast(index[0], T.int64)
                             if with_places:
                                 copy_of_expert(
@@ -247,7 +270,7 @@ def gate(
                             if active[0] == 1 and random[0] == 1:
                                 random_bits(seed, token, entries + slot, bits)
                                 value[0] = T.cast(bits[0], T.float32) * (2.0**-24)
-                                place[0] = T.cast(mine[step], T.int64)
+                                place[0] = T.cast(found[row, slot], T.int64)
                         if with_places:
                             if per_gpu > 0:
                                 local_index(
@@ -265,4 +288,4 @@ def gate(
                             if active[0] <= random[0]:
                                 unmapped[token, slot] = T.int64(-1)
                             elif fix[0] == 0:
-                                unmapped[token, slot] = T.cast(mine[step], T.int64)
+                                unmapped[token, slot] = T.cast(found[row, slot], T.int64)

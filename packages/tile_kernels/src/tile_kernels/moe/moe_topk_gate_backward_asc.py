@@ -9,7 +9,7 @@ import tilelang.ascend.language as T
 from tile_kernels._asc import LANES
 from tile_kernels._bridge import asc_kernel
 from tile_kernels.moe._scoring_asc import SOFTMAX, slope
-from tile_kernels.moe._select_asc import token_of_warp
+from tile_kernels.moe._warps_asc import token_of_warp
 
 ROWS = 4
 

@@ -279,6 +279,11 @@ def _flags(value: torch.Tensor | None, device: torch.device) -> torch.Tensor:
     return value.view(torch.uint8)
 
 
+def _rows_of_tile(width: int) -> int:
+    """Tokens of a core at once: scores, keys, groups and slots lie in the unified buffer."""
+    return 16 if width <= 512 else 8 if width <= 2048 else 4
+
+
 def _launch(
     logits: torch.Tensor,
     num_topk: int,
@@ -289,7 +294,8 @@ def _launch(
 ) -> None:
     from tile_kernels.moe.gate_asc import gate
 
-    device, experts = logits.device, logits.shape[1]
+    device, (tokens, experts) = logits.device, logits.shape
+    rows, cores = _rows_of_tile(width), get_num_vec_cores()
 
     def given(value: torch.Tensor | None, dtype: torch.dtype, *shape: int) -> torch.Tensor:
         return torch.empty(shape, dtype=dtype, device=device) if value is None else value
@@ -321,13 +327,15 @@ def _launch(
         options.tp_rank,
         options.num_tp_ranks,
         _random_seed(options.force_random),
+        min(rows, -(-tokens // cores)),
         scoring=int(options.scoring),
         with_images=options.image_bias is not None,
         with_groups=options.num_groups != options.num_topk_groups,
         with_random=options.force_random is not None,
         with_places=options.to_physical_map is not None or options.per_gpu > 0,
         width=width,
-        cores=get_num_vec_cores(),
+        rows=rows,
+        cores=cores,
     )
 
 

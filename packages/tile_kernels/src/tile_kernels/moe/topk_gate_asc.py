@@ -1,4 +1,4 @@
-"""Kernel of `topk_gate`: one warp a token, scores in the unified buffer (tile_kernels.md 13.2)."""
+"""Kernel of `topk_gate`: rows of scores on vector registers (tile_kernels.md 13.2)."""
 
 # mypy: ignore-errors
 # (TileLang gives annotations and names inside a kernel a meaning of their own.)
@@ -6,39 +6,38 @@ from __future__ import annotations
 
 import tilelang.ascend.language as T
 
-from tile_kernels._asc import LANES, require
+from tile_kernels._asc import require
 from tile_kernels._bridge import asc_kernel
-from tile_kernels.moe._select_asc import all_finite, next_best, rows_of_tile
+from tile_kernels.moe._select_asc import LANES, fill_rows, largest_bits, select_rows
+
+INFINITY_BITS = 0x7F800000
 
 
 @asc_kernel()
-def topk_gate(scores, topk_idx, width: int, cores: int):
-    """Writes the indices of the largest scores of each row, largest first.
+def topk_gate(scores, topk_idx, share: T.int32, width: int, rows: int, cores: int):
+    """Writes the indices of the largest scores of each row, largest first, as (index, 0).
 
-    `width` is the room for a row in the unified buffer, at least the number of experts.
+    A core takes `share` rows at once, at most `rows`. `width` is the room for a row in the unified
+    buffer, at least the number of experts.
     """
-    tokens, experts, k = T.dynamic("tokens, experts, k")
+    tokens, experts, words = T.dynamic("tokens, experts, words")
     scores: T.Tensor((tokens, experts), T.float32)
-    topk_idx: T.Tensor((tokens, k), T.int64)
-    rows = rows_of_tile(width)
+    topk_idx: T.Tensor((tokens, words), T.int32)
     with T.Kernel(cores) as core:
         tile = T.alloc_shared((rows, width), T.float32)
-        for turn in T.serial(T.ceildiv(T.ceildiv(tokens, rows) - core, cores)):
-            first = (turn * cores + core) * rows
-            T.copy(scores[first, 0], tile)
-            with T.SimtVF(threads=rows * LANES):
-                thread = T.get_thread_binding()
-                row, lane = thread // LANES, thread % LANES
-                token = first + row
-                value = T.alloc_local((1,), T.float32)
-                index = T.alloc_local((1,), T.int32)
-                finite = T.alloc_local((1,), T.int32)
-                if token < tokens:
-                    all_finite(tile, row, experts, lane, finite)
-                    require(finite[0] == 1)
-                    value[0] = T.infinity(T.float32)
-                    index[0] = -1
-                    for slot in T.serial(k):
-                        next_best(tile, row, experts, lane, value, index)
-                        if lane == 0:
-                            topk_idx[token, slot] = T.cast(index[0], T.int64)
+        found = T.alloc_shared((rows, 2 * width), T.int32)
+        largest = T.alloc_shared((LANES,), T.int32)
+        with T.SimdVF():
+            fill_rows(tile, rows, width // LANES, T.float32(0.0))
+            fill_rows(found, rows, 2 * width // LANES, T.int32(0))
+        for turn in T.serial(T.ceildiv(T.ceildiv(tokens, share) - core, cores)):
+            first = (turn * cores + core) * share
+            here = T.min(share, tokens - first)
+            T.copy(scores[first : first + here, 0:experts], tile[0:here, 0:experts])
+            with T.SimdVF():
+                largest_bits(tile, here, experts, largest)
+            require(largest[0] < INFINITY_BITS)
+            with T.SimdVF():
+                for pair in T.serial(T.ceildiv(here, 2)):
+                    select_rows(tile, found, 2 * pair, T.truncdiv(words, 2), experts, 2)
+            T.copy(found[0:here, 0:words], topk_idx[first : first + here, 0:words])

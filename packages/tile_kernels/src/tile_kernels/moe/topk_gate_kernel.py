@@ -20,6 +20,11 @@ def row_width(num_experts: int) -> int:
     return max(_SMALLEST_WIDTH, next_power_of_two(num_experts))
 
 
+def rows_of_tile(width: int) -> int:
+    """Tokens of a core at once: rows of scores and of indices lie in the unified buffer."""
+    return max(4, min(16, 16384 // width))
+
+
 def topk_gate(scores: torch.Tensor, num_topk: int) -> torch.Tensor:
     """Picks the experts with the largest scores of each token.
 
@@ -46,5 +51,7 @@ def topk_gate(scores: torch.Tensor, num_topk: int) -> torch.Tensor:
     if tokens:
         from tile_kernels.moe.topk_gate_asc import topk_gate as kernel
 
-        kernel(scores, topk_idx, width=width, cores=get_num_vec_cores())
+        rows, cores = rows_of_tile(width), get_num_vec_cores()
+        share = min(rows, -(-tokens // cores))
+        kernel(scores, topk_idx.view(torch.int32), share, width=width, rows=rows, cores=cores)
     return topk_idx

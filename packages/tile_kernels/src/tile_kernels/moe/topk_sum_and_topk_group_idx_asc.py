@@ -1,4 +1,4 @@
-"""Kernel of `topk_sum_and_topk_group_idx`: a lane scores a group, the warp picks groups."""
+"""Kernel of `topk_sum_and_topk_group_idx`: a lane scores a group, vector registers pick groups."""
 
 # mypy: ignore-errors
 # (TileLang gives annotations and names inside a kernel a meaning of their own.)
@@ -8,9 +8,11 @@ import tilelang.ascend.language as T
 
 from tile_kernels._asc import LANES
 from tile_kernels._bridge import asc_kernel
-from tile_kernels.moe._select_asc import group_scores, next_best
+from tile_kernels.moe._select_asc import LANES as ENTRIES
+from tile_kernels.moe._select_asc import fill_rows, select_rows
+from tile_kernels.moe._warps_asc import group_scores
 
-ROWS = 4
+ROWS = 4  # tokens of a core at once, at most
 
 
 @asc_kernel()
@@ -19,34 +21,36 @@ def topk_groups(
     group_idx,
     per_group: T.int32,
     num_sum: T.int32,
+    share: T.int32,
     width: int,
     groups_width: int,
     cores: int,
 ):
-    """Writes the groups with the largest sum of their `num_sum` (1 or 2) largest scores."""
-    tokens, experts, k = T.dynamic("tokens, experts, k")
+    """Writes the groups with the largest sum of their `num_sum` (1 or 2) largest scores.
+
+    An index is two words, the second one zero. A core takes `share` tokens at once, at most ROWS.
+    """
+    tokens, experts, words = T.dynamic("tokens, experts, words")
     scores: T.Tensor((tokens, experts), T.float32)
-    group_idx: T.Tensor((tokens, k), T.int64)
+    group_idx: T.Tensor((tokens, words), T.int32)
     with T.Kernel(cores) as core:
         tile = T.alloc_shared((ROWS, width), T.float32)
         sums = T.alloc_shared((ROWS, groups_width), T.float32)
-        for turn in T.serial(T.ceildiv(T.ceildiv(tokens, ROWS) - core, cores)):
-            first = (turn * cores + core) * ROWS
-            T.copy(scores[first, 0], tile)
+        found = T.alloc_shared((ROWS, 2 * groups_width), T.int32)
+        with T.SimdVF():
+            fill_rows(sums, ROWS, groups_width // ENTRIES, T.float32(0.0))
+            fill_rows(found, ROWS, 2 * groups_width // ENTRIES, T.int32(0))
+        for turn in T.serial(T.ceildiv(T.ceildiv(tokens, share) - core, cores)):
+            first = (turn * cores + core) * share
+            here = T.min(share, tokens - first)
+            groups = experts // per_group
+            T.copy(scores[first : first + here, 0:experts], tile[0:here, 0:experts])
             with T.SimtVF(threads=ROWS * LANES):
                 thread = T.get_thread_binding()
                 row, lane = thread // LANES, thread % LANES
-                token = first + row
-                value = T.alloc_local((1,), T.float32)
-                index = T.alloc_local((1,), T.int32)
-                groups = experts // per_group
-                if token < tokens:
+                if row < here:
                     group_scores(tile, sums, row, groups, per_group, num_sum, lane)
-                T.sync_threads()
-                if token < tokens:
-                    value[0] = T.infinity(T.float32)
-                    index[0] = -1
-                    for slot in T.serial(k):
-                        next_best(sums, row, groups, lane, value, index)
-                        if lane == 0:
-                            group_idx[token, slot] = T.cast(index[0], T.int64)
+            with T.SimdVF():
+                for pair in T.serial(T.ceildiv(here, 2)):
+                    select_rows(sums, found, 2 * pair, T.truncdiv(words, 2), groups, 2)
+            T.copy(found[0:here, 0:words], group_idx[first : first + here, 0:words])

@@ -34,9 +34,10 @@ def topk_sum_and_topk_group_idx(
     check_whole("num_topk_groups", num_topk_groups, 1, groups)
     out = torch.empty((tokens, num_topk_groups), dtype=torch.int64, device=scores.device)
     if tokens:
-        from tile_kernels.moe.topk_sum_and_topk_group_idx_asc import topk_groups
+        from tile_kernels.moe.topk_sum_and_topk_group_idx_asc import ROWS, topk_groups
 
-        rows = scores.view(tokens, groups * per_group)
-        sizes = {"width": width, "groups_width": groups_width, "cores": get_num_vec_cores()}
-        topk_groups(rows, out, per_group, num_topk_sum, **sizes)
+        rows, cores = scores.view(tokens, groups * per_group), get_num_vec_cores()
+        share = min(ROWS, -(-tokens // cores))
+        sizes = {"width": width, "groups_width": groups_width, "cores": cores}
+        topk_groups(rows, out.view(torch.int32), per_group, num_topk_sum, share, **sizes)
     return out

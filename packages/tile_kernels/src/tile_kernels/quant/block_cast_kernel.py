@@ -118,18 +118,20 @@ def _launch(
     config: CastOutputConfig,
 ) -> None:
     hidden = common.get_logical_hidden(x.shape[1], x.dtype)
-    fast = plan_token_cast(plan, hidden)
+    codes_or_none = codes if codes is not None else _unused(plan.out_dtype, x.device)
+    fast = plan_token_cast(plan)
     if fast is not None:
         from tile_kernels.quant.token_cast_asc import token_cast
 
-        assert codes is not None
         assert scales is not None
+        is_turned = fast.sf.layout.kind == "packed_col"
+        across = ceil_div(hidden, fast.cols)
         token_cast(
-            x, codes, common.sf_items(scales, config), common.float_bits(config.clamp_min_value),
-            ceil_div(x.shape[0], fast.rows), plan=fast, round_sf=config.round_sf,
+            x, codes_or_none, common.sf_items(scales, config, words=is_turned),
+            common.float_bits(config.clamp_min_value), ceil_div(x.shape[0], fast.rows) * across,
+            across, plan=fast, round_sf=config.round_sf,
         )  # fmt: skip
         return
-    codes_or_none = codes if codes is not None else _unused(plan.out_dtype, x.device)
     fast = plan_rows_cast(plan)
     if fast is not None:
         assert scales is not None
@@ -157,7 +159,6 @@ def launch_rows_cast(
     scales: torch.Tensor,
     config: CastOutputConfig,
     tokens: int,
-    turns: bool = False,
     swiglu: bool = False,
     clamp_value: float | None = None,
 ) -> None:
@@ -168,12 +169,11 @@ def launch_rows_cast(
     rows_cast(
         x,
         _unused("int32", x.device)[0] if pos_to_token is None else pos_to_token,
-        codes.view(torch.uint8) if turns else codes,
-        common.sf_items(scales, config),
+        codes, common.sf_items(scales, config),
         common.float_bits(config.clamp_min_value), 0.0 if clamp_value is None else clamp_value,
         tokens, ceil_div(tokens, plan.rows) * across, across,
-        plan=plan, round_sf=config.round_sf, gathers=pos_to_token is not None, turns=turns,
-        swiglu=swiglu, has_limit=clamp_value is not None,
+        plan=plan, round_sf=config.round_sf, gathers=pos_to_token is not None, swiglu=swiglu,
+        has_limit=clamp_value is not None,
     )  # fmt: skip
 
 
@@ -220,7 +220,7 @@ def _scales_for(
 ) -> torch.Tensor:
     if out_sf is None:
         return common.cast_epilogue(common.alloc_scaling_factors(shape, config, device), config)
-    if config.sf_layout.kind in ("col", "packed_col"):
+    if config.sf_layout.is_column_major:
         raise TileKernelsValueError(
             "out_sf must be row-major: drop use_tma_aligned_col_major_sf or out_sf"
         )

@@ -14,8 +14,8 @@ from tile_kernels.quant.sf_layout import SfLayout
 from tile_kernels.utils import align, ceil_div
 
 __all__ = [
-    "BYTES", "PER_ITEM", "Band", "CastPlan", "back_tile", "make_plan", "plan_rows_cast",
-    "plan_token_cast", "token_back_tile",
+    "BYTES", "PER_ITEM", "Band", "CastPlan", "back_tile", "make_plan", "plan_lossless",
+    "plan_rows_cast", "plan_token_cast", "plan_turned_cast", "token_back_tile",
 ]  # fmt: skip
 
 BYTES = {"bfloat16": 2, "float32": 4, "float8_e4m3fn": 1, "int8": 1, "uint8": 1}
@@ -25,6 +25,7 @@ REGISTERS_UB_LIMIT = 200 * 1024  # of 248 KiB without SIMT, for data and codes
 WARP, MAX_WARPS, MAX_THREADS = 32, 32, 1024
 ROW_MAJOR = SfLayout()
 MIN_PITCH = 32  # bytes of a row in the unified buffer
+TOKEN_COLS, TOKEN_BYTES = 1024, 65536  # a tile of the per-token cast
 
 
 @dataclass(frozen=True)
@@ -174,33 +175,54 @@ def make_plan(
     )
 
 
-def plan_token_cast(plan: CastPlan, hidden: int) -> CastPlan | None:
-    """The plan of the same cast for the kernel on vector registers, if it takes this cast.
+def plan_token_cast(plan: CastPlan) -> CastPlan | None:
+    """The plan of the same cast for the kernel on vector registers whose scales belong to rows.
 
-    That kernel takes whole rows of bf16, at most 8192 wide, in whole groups of 128, to e4m3; packed
-    scales in whole words. Tiles have a power of two columns, so few kernels are built.
+    It takes bf16 and fp32 in groups of 32, 64 or 128 channels. A row of packed scales fills at
+    least 32 bytes in the unified buffer.
     """
     takes = (
-        (plan.mode, plan.x_dtype, plan.fmt, plan.sf.block) == ("cast", "bfloat16", "e4m3", (1, 128))
-        and not plan.stochastic
-        and plan.sf.layout.kind != "packed_channel"
+        plan.mode in ("cast", "sf")
+        and plan.x_dtype in ("bfloat16", "float32")
         and plan.sf.dtype in ("float32", "uint8")
-        and hidden % (128 * plan.sf.word) == 0
-        and 0 < hidden <= 8192
+        and not plan.stochastic
+        and plan.sf.block in ((1, 32), (1, 64), (1, 128))
     )
     if not takes:
         return None
-    cols = max(1024, 1 << (hidden - 1).bit_length())
-    return replace(plan, rows=32768 // cols, cols=cols, subs=1, lanes=1, workers=1)
+    is_row = plan.sf.layout.kind == "packed_row"
+    cols = max(TOKEN_COLS, MIN_PITCH * plan.sf.block[1] if is_row else 0)
+    rows = TOKEN_BYTES // (cols * BYTES[plan.x_dtype])
+    return replace(plan, rows=rows, cols=cols, subs=1, lanes=1, workers=1, stages=2)
 
 
-def plan_rows_cast(plan: CastPlan, turns: bool = False, swiglu: bool = False) -> CastPlan | None:
+def plan_lossless(plan: CastPlan) -> CastPlan | None:
+    """The plan of the same exact cast for the kernel on vector registers, if it takes this one.
+
+    It takes input scales of 32 channels and output blocks of 32, 64 or 128 channels and up to 128
+    rows, a power of two. Tiles are whole blocks and words.
+    """
+    height, width = plan.sf.block
+    takes = (
+        plan.sf_in.block == (1, 32)
+        and plan.sf_in.layout.kind != "packed_channel"
+        and width in (32, 64, 128)
+        and 128 % height == 0
+    )
+    if not takes:
+        return None
+    rows = 32 if height <= 32 else 128
+    cols = 1024 if rows == 32 else max(256, width * plan.sf.word)
+    stages = 2 if 3 * rows * cols <= REGISTERS_UB_LIMIT // 2 else 1
+    return replace(plan, rows=rows, cols=cols, subs=1, lanes=1, workers=1, stages=stages)
+
+
+def plan_rows_cast(plan: CastPlan, swiglu: bool = False) -> CastPlan | None:
     """The plan of the same cast for the kernel on vector registers whose scales span rows.
 
     It takes bf16 and fp32 to e4m3, and to e2m1 with blocks of several channels, with blocks of 32
     or 128 rows. Tiles are whole blocks and words, as wide as leaves room for two of them.
-    With `turns` the codes of a tile of 128 x 128 are transposed; they are bytes then. With `swiglu`
-    there are two tiles of x.
+    With `swiglu` there are two tiles of x.
     """
     height, width = plan.sf.block
     takes = (
@@ -217,15 +239,19 @@ def plan_rows_cast(plan: CastPlan, turns: bool = False, swiglu: bool = False) ->
     least = lcm(64, width * plan.sf.word)
     shapes = [(rows, cols) for cols in (1024, 512, 256, 128, 64) if cols % least == 0]
     fast = replace(plan, subs=1, lanes=1, workers=1)
-    if turns:
-        fast, shapes = replace(fast, out_dtype="uint8"), [(128, 128)]
     for stages in (2, 1):
         for rows, cols in shapes:
             x_bytes = rows * cols * BYTES[plan.x_dtype] * (2 if swiglu else 1)
-            out_bytes = rows * cols // plan.out_per_item * (2 if turns else 1)
+            out_bytes = rows * cols // plan.out_per_item
             if stages * (x_bytes + out_bytes) <= REGISTERS_UB_LIMIT:
                 return replace(fast, rows=rows, cols=cols, stages=stages)
     return None
+
+
+def plan_turned_cast(plan: CastPlan) -> CastPlan:
+    """The plan of a cast per channel whose codes are transposed: 128 tokens, 256 bytes of each."""
+    cols = 256 // BYTES[plan.x_dtype]
+    return replace(plan, rows=128, cols=cols, subs=1, lanes=1, workers=1, stages=2)
 
 
 def _smallest_tile(sf_in: Band, sf: Band) -> tuple[int, int, int]:

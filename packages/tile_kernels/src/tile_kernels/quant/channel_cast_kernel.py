@@ -11,7 +11,7 @@ from tile_kernels import config as settings
 from tile_kernels.errors import TileKernelsValueError
 from tile_kernels.quant import common
 from tile_kernels.quant.block_cast_kernel import band_of, dtype_name, launch_rows_cast
-from tile_kernels.quant.cast_plan import Band, make_plan, plan_rows_cast
+from tile_kernels.quant.cast_plan import Band, CastPlan, make_plan, plan_rows_cast, plan_turned_cast
 from tile_kernels.quant.types import QuantTensor
 from tile_kernels.utils import ceil_div
 
@@ -66,9 +66,12 @@ def run_channel_cast(
         "cast", dtype_name(x.dtype), dtype_name(out.dtype), "e4m3", band_in, band_of(config),
         settings.get_num_vec_cores(),
     )  # fmt: skip
-    fast = plan_rows_cast(plan, turns, swiglu)
+    if turns:
+        _launch_turned(plan_turned_cast(plan), x, out, sf, config, swiglu, clamp_value)
+        return out, sf
+    fast = plan_rows_cast(plan, swiglu)
     if fast is not None:
-        launch_rows_cast(fast, x, pos_to_token, out, sf, config, tokens, turns, swiglu, clamp_value)
+        launch_rows_cast(fast, x, pos_to_token, out, sf, config, tokens, swiglu, clamp_value)
         return out, sf
     from tile_kernels.quant.channel_cast_asc import channel_recast
 
@@ -81,3 +84,23 @@ def run_channel_cast(
         ceil_div(tokens, plan.rows) * across, across, plan=plan,
     )  # fmt: skip
     return out, sf
+
+
+def _launch_turned(
+    plan: CastPlan,
+    x: torch.Tensor,
+    codes: torch.Tensor,
+    sf: torch.Tensor,
+    config: common.CastOutputConfig,
+    swiglu: bool,
+    clamp_value: float | None,
+) -> None:
+    from tile_kernels.quant.turned_cast_asc import turned_cast
+
+    across = ceil_div(codes.shape[0], plan.cols)
+    turned_cast(
+        x, codes.view(torch.uint8), sf,
+        common.float_bits(config.clamp_min_value), 0.0 if clamp_value is None else clamp_value,
+        x.shape[0], ceil_div(x.shape[0], plan.rows) * across, across,
+        plan=plan, round_sf=config.round_sf, swiglu=swiglu, has_limit=clamp_value is not None,
+    )  # fmt: skip

@@ -282,13 +282,16 @@ def sf_layout_of(config: BaseCastConfig) -> SfLayout:
     return config.sf_layout
 
 
-def sf_items(sf: torch.Tensor, config: BaseCastConfig) -> torch.Tensor:
-    """Returns public scales as the matrix of items that kernels read and write, without a copy."""
-    storage = sf.T if config.sf_layout.kind in ("col", "packed_col") else sf
+def sf_items(sf: torch.Tensor, config: BaseCastConfig, words: bool = False) -> torch.Tensor:
+    """Returns public scales as the matrix of items that kernels read and write, without a copy.
+
+    With `words` packed scales stay whole words.
+    """
+    storage = sf.T if config.sf_layout.is_column_major else sf
     if storage.stride(1) != 1 or storage.stride(0) < storage.shape[1]:
         # A dimension of size one says nothing with its stride.
         storage = storage.as_strided(storage.shape, (max(storage.shape[1], 1), 1))
-    return storage.view(torch.uint8) if config.use_packed_ue8m0 else storage
+    return storage.view(torch.uint8) if config.use_packed_ue8m0 and not words else storage
 
 
 def float_bits(value: float) -> int:

@@ -1,8 +1,9 @@
-"""The kernels of e5m6, twelve bits a number (tile_kernels.md section 3.5).
+"""The kernels of e5m6, twelve bits a number, on vector registers (tile_kernels.md section 3.5).
 
-A tile is a few whole rows, a warp per row. Eight numbers fill three words; a row has one scale.
-Scales are items in a line, `step` of them a row: the number itself, or the bytes of a word whose
-first one holds the exponent.
+A tile is a few whole rows; a row has one scale. Eight numbers fill three words of 32 bits, the
+first one from the highest bit on: so four numbers fill three half words, whose places alternate.
+512 numbers at a time, a register holds the same half word of 128 such groups of four. Scales are a
+line of numbers, or of words whose lowest byte is the exponent.
 """
 
 # mypy: ignore-errors
@@ -14,163 +15,235 @@ from typing import Any
 import tilelang.ascend.language as T
 
 from tile_kernels._bridge import asc_kernel
-from tile_kernels.quant import numeric_asc as num
-from tile_kernels.quant.block_cast_asc import scale_of_block
+from tile_kernels.quant.quads_asc import PARTS, UNIT, clear_behind, load_quads, store_quads
+from tile_kernels.quant.registers_asc import LANES
+from tile_kernels.quant.scales_asc import scales_of_magnitudes
 
-__all__ = ["cast_back_rows", "cast_rows"]
+__all__ = ["LARGEST", "cast_back_rows", "cast_rows"]
 
-WARP = 32
 LARGEST = 65024.0
-NUMBERS, WORDS = 8, 3  # a group
+PAIR = 2 * UNIT  # numbers at a time: the units of even and of odd lanes
+HALF_WORDS = 3  # of four numbers
 
 
-# NOTE: the parts of a number go through variables of the kernels; as one expression, in which each
-# part occurs several times, lowering would take many seconds.
+def place_of_half_word(n: int, all16: Any) -> Any:
+    """Where half word n of each group of four lies: the halves of a word change places."""
+    one = T.simd.vdup(T.int16(1), "int16", all16)
+    lane = T.simd.vci(T.int16(0), "int16")
+    index = T.simd.vmuls(T.simd.vshrs(lane, 1, all16), T.int16(HALF_WORDS), all16)
+    within = T.simd.vxor(T.simd.vadds(index, T.int16(n), all16), one, all16)
+    unit = T.simd.vmuls(T.simd.vand(lane, one, all16), T.int16(LANES * HALF_WORDS), all16)
+    return T.reinterpret(T.simd.vadd(within, unit, all16), "uint16x128")
 
 
-def half_of(bits: Any, exponent: Any) -> Any:
-    """fp16 bits (int32) of |value|, cut off; `exponent` is its fp16 exponent, NaN stays NaN."""
-    tiny = (bits & 0x7FFFFF | 0x800000) >> T.min(14 - exponent, 31)
-    normal = (exponent << 10) | (bits >> 13 & 0x3FF)
-    special = T.if_then_else(bits > 0x7F800000, 0x7E00, 0x7C00)
-    return T.if_then_else(exponent > 30, special, T.if_then_else(exponent > 0, normal, tiny))
+def halves(register: Any) -> Any:
+    """The 16-bit lanes of a register."""
+    return T.reinterpret(register, "uint16x128")
 
 
-def rounded_up(code: Any, bits: Any, exponent: Any) -> Any:
-    """Whether the dropped bits round a code up, to the even one in a tie (int32)."""
-    above = (code & 1) + (bits & 0x1FFFF) > 0x10000
-    return T.if_then_else(exponent > 30, 0, T.cast(above, "int32"))
+def cut_to_half(a: Any, b: Any, all16: Any) -> Any:
+    """Registers a and b cut to fp16, in even and odd lanes."""
+    even = T.simd.vcvt(a, "float16", all16, round="ROUND_Z", sat=False, part=0)
+    odd = T.simd.vcvt(b, "float16", all16, round="ROUND_Z", sat=False, part=1)
+    return T.simd.vor(halves(even), halves(odd), all16)
 
 
-def decoded(code: Any) -> Any:
-    """The float32 of 12 bits (int32)."""
-    magnitude = (code & 0x7FF) << 17
-    normal = num.float_of(magnitude + (112 << 23))
-    tiny = T.cast(code & 0x3F, "float32") * T.float32(2.0**-20)
-    special = num.float_of(magnitude | 0x7F800000)
-    return T.if_then_else(
-        (code & 0x7C0) == 0x7C0, special, T.if_then_else((code & 0x7C0) == 0, tiny, normal)
+@T.macro
+def row_magnitudes(tile, amax, rows, cols):
+    """Writes the bits of the largest magnitude of each row to `amax` (int32)."""
+    width = 32 if tile.dtype == "float32" else 16
+    lanes, every, all32 = 2048 // width, T.simd.pset(width), T.simd.pset(32)
+    magnitude = T.simd.vdup(
+        T.int32(0x7FFFFFFF) if width == 32 else T.int16(0x7FFF), f"int{width}", every
     )
+    largest = T.simd.alloc_local(PARTS, f"int{width}")
+    for i in T.serial(rows):
+        for k in T.unroll(PARTS):
+            largest[k] = T.simd.vdup(T.cast(0, f"int{width}"), f"int{width}", every)
+        for step in T.serial(T.truncdiv(cols, PARTS * lanes)):
+            for k in T.unroll(PARTS):
+                value = T.simd.vld(tile[i, (step * PARTS + k) * lanes])
+                bits = T.simd.vand(T.reinterpret(value, f"int{width}x{lanes}"), magnitude, every)
+                largest[k] = T.simd.vmax(largest[k], bits, every)
+        left = T.simd.vmax(largest[0], largest[1], every)
+        most = T.simd.vcmax(
+            T.simd.vmax(left, T.simd.vmax(largest[2], largest[3], every), every), every
+        )
+        bits = most if width == 32 else T.simd.vunpack(most, "LOWER")
+        T.simd.vsts(amax[0, i], bits, all32, dist="ONEPT_B32")
+
+
+@T.macro
+def codes_of_numbers(v, c):
+    """Sets c to the codes of v, those of two units in even and odd lanes.
+
+    The reference cuts to fp16, then rounds by the last 17 bits of the float32, ties to even, also
+    below the normal numbers: up where the first of these bits is set, and another one or the last
+    bit of the code. Each step is done for all registers, so that no instruction waits long for its
+    operands.
+    """
+    all16, all32 = T.simd.pset(16), T.simd.pset(32)  # of 16-bit lanes the latter has the even ones
+    last = T.simd.vdup(T.uint16(0x10), "uint16", all16)
+    low, high = (T.simd.alloc_local(PARTS, "uint32") for _ in range(2))
+    odd, up = (T.simd.alloc_local(PARTS, "uint16") for _ in range(2))
+    for k in T.unroll(PARTS):
+        c[k] = cut_to_half(v[k], v[PARTS + k], all16)
+    for k in T.unroll(PARTS):
+        low[k] = T.simd.vshls(T.reinterpret(v[PARTS + k], "uint32x64"), 16, all32)
+    for k in T.unroll(PARTS):
+        high[k] = T.simd.vshrs(T.reinterpret(v[k], "uint32x64"), 16, all32)
+    for k in T.unroll(PARTS):
+        up[k] = T.simd.vsel(halves(v[k]), halves(low[k]), all32)
+    for k in T.unroll(PARTS):
+        odd[k] = T.simd.vand(c[k], last, all16)
+    for k in T.unroll(PARTS):
+        up[k] = T.simd.vor(up[k], odd[k], all16)
+    for k in T.unroll(PARTS):
+        odd[k] = T.simd.vsel(halves(high[k]), halves(v[PARTS + k]), all32)
+    for k in T.unroll(PARTS):
+        up[k] = T.simd.vmins(up[k], T.uint16(1), all16)
+    for k in T.unroll(PARTS):
+        c[k] = T.simd.vshrs(c[k], 4, all16)
+    for k in T.unroll(PARTS):
+        up[k] = T.simd.vand(up[k], odd[k], all16)
+    for k in T.unroll(PARTS):
+        c[k] = T.simd.vadd(c[k], up[k], all16)
+
+
+@T.macro
+def pack_rows(tile, inverse, words, rows, cols):
+    """Writes the codes of value * inverse."""
+    all16, all32 = T.simd.pset(16), T.simd.pset(32)
+    place0 = place_of_half_word(0, all16)
+    place1 = place_of_half_word(1, all16)
+    place2 = place_of_half_word(2, all16)
+    for i in T.serial(rows):
+        factor = T.simd.vld(inverse[0, i], dist="BRC_B32")
+        for pair in T.serial(T.truncdiv(cols, PAIR)):
+            v = T.simd.alloc_local(2 * PARTS, "float32")
+            c = T.simd.alloc_local(PARTS, "uint16")
+            load_quads(v, tile, i, pair * PAIR)
+            load_quads(v, tile, i, pair * PAIR + UNIT, PARTS)
+            for k in T.unroll(2 * PARTS):
+                v[k] = T.simd.vmul(v[k], factor, all32)
+            codes_of_numbers(v, c)
+            first = T.simd.vor(T.simd.vshls(c[0], 4, all16), T.simd.vshrs(c[1], 8, all16), all16)
+            second = T.simd.vor(T.simd.vshls(c[1], 8, all16), T.simd.vshrs(c[2], 4, all16), all16)
+            third = T.simd.vor(T.simd.vshls(c[2], 12, all16), c[3], all16)
+            at = pair * (PAIR // PARTS * HALF_WORDS)
+            T.simd.vscatter(first, words[i, at], place0, all16)
+            T.simd.vscatter(second, words[i, at], place1, all16)
+            T.simd.vscatter(third, words[i, at], place2, all16)
 
 
 @asc_kernel()
 def cast_rows(
-    x, out, sf, floor_bits: T.int32, round_sf: T.int32, tasks: T.int32,
-    x_dtype: str = "", sf_dtype: str = "", step: int = 1, rows: int = 1, width: int = 0,
-    cores: int = 1,
+    x, out, sf, floor_bits: T.int32, tasks: T.int32,
+    x_dtype: str = "", sf_dtype: str = "", rows: int = 1, width: int = 0, stages: int = 1,
+    cores: int = 1, round_sf: bool = False,
 ):  # fmt: skip
-    """Casts [tokens, hidden] numbers to [tokens, 3 hidden / 8] words; `width` >= hidden."""
-    M, H, XS, W, S = T.dynamic("M, H, XS, W, S")
+    """Casts [tokens, hidden] numbers to [tokens, 3 hidden / 4] half words; `width` >= hidden."""
+    M, H, XS, W = T.dynamic("M, H, XS, W")
     x: T.StridedTensor((M, H), (XS, 1), x_dtype)
-    out: T.Tensor((M, W), T.int32)
-    sf: T.Tensor((S,), sf_dtype)
+    out: T.Tensor((M, W), T.uint16)
+    sf: T.Tensor((M,), sf_dtype)
     with T.Kernel(cores) as core:
         tile = T.alloc_shared((rows, width), x_dtype)
-        words = T.alloc_shared((rows, width // NUMBERS * WORDS), T.int32)
-        scales = T.alloc_shared((rows * step * 8,), sf_dtype)
-        row0 = T.alloc_var(T.int32)
-        count = T.alloc_var(T.int32)
-        for turn in T.serial(T.truncdiv(tasks - core + cores - 1, cores)):
-            with T.Stage(0), T.Task(latency=1, ii=1):
-                row0 = (turn * cores + core) * rows
-                count = T.min(rows, M - row0)
+        words = T.alloc_shared((rows, width // PARTS * HALF_WORDS), T.uint16)
+        amax = T.alloc_shared((1, LANES), T.int32)
+        inverse = T.alloc_shared((1, LANES), T.float32)
+        scales = T.alloc_shared((1, 2 * LANES), sf_dtype)
+        T.annotate_buffer_versions({tile: stages, words: stages, scales: 2, amax: 1, inverse: 1})
+        with T.SimdVF():
+            all32 = T.simd.pset(32)
+            T.simd.vsts(amax[0, 0], T.simd.vdup(T.int32(0), "int32", all32), all32)
+        for turn in T.Pipelined(T.truncdiv(tasks - core + cores - 1, cores), num_stages=2):
+            row0 = (turn * cores + core) * rows
             T.copy(x[row0, 0], tile)
-            with T.Task(latency=1, ii=1), T.SimtVF(threads=WARP * rows):
-                tx = T.get_thread_binding()
-                i = tx // WARP
-                lane = tx % WARP
-                amax = T.alloc_var(T.int32)
-                exponent = T.alloc_var(T.int32)
-                scale = T.alloc_var(T.float32)
-                inverse = T.alloc_var(T.float32)
-                value = T.alloc_var(T.float32)
-                bits = T.alloc_var(T.int32)
-                code = T.alloc_var(T.int32)
-                codes = T.alloc_local((NUMBERS,), T.int32)
-                # Scale of the row
-                amax = 0
-                for e in T.serial(width // WARP):
-                    j = e * WARP + lane
-                    if i < count and j < H:
-                        amax = T.max(amax, num.abs_bits(T.cast(tile[i, j], "float32")))
-                amax = T.warp_reduce_max(amax)
-                scale_of_block(amax, floor_bits, LARGEST, round_sf, scale, inverse, exponent)
-                if lane == 0:
-                    if sf_dtype == "uint8":
-                        for byte in T.serial(step):
-                            scales[i * step + byte] = T.cast(
-                                T.if_then_else(byte == 0, exponent, 0), "uint8"
-                            )
-                    else:
-                        scales[i * step] = scale
-                # Groups of codes
-                for e in T.serial((width // NUMBERS + WARP - 1) // WARP):
-                    group = e * WARP + lane
-                    if i < count and group * NUMBERS < H:
-                        for n in T.serial(NUMBERS):
-                            value = T.cast(tile[i, group * NUMBERS + n], "float32") * inverse
-                            bits = num.abs_bits(value)
-                            exponent = (bits >> 23) - 112
-                            code = half_of(bits, exponent) >> 4
-                            code = code + rounded_up(code, bits, exponent)
-                            codes[n] = code | (num.bits_of(value) >> 20 & 0x800)
-                        place = group * WORDS
-                        words[i, place] = codes[0] << 20 | codes[1] << 8 | codes[2] >> 4
-                        words[i, place + 1] = (
-                            codes[2] << 28 | codes[3] << 16 | codes[4] << 4 | codes[5] >> 8
-                        )
-                        words[i, place + 2] = codes[5] << 24 | codes[6] << 12 | codes[7]
-            with T.Task(latency=1, ii=1):
-                T.copy(words, out[row0, 0])
-                T.copy(scales[0 : count * step], sf[row0 * step : (row0 + count) * step])
+            with T.SimdVF():
+                count = T.min(M - row0, rows)
+                cols = T.truncdiv(H + PAIR - 1, PAIR) * PAIR
+                clear_behind(tile, count, H, PAIR)
+                T.simd.mem_bar("VST_VLD")
+                row_magnitudes(tile, amax, count, cols)
+                T.simd.mem_bar("VST_VLD")
+                scales_of_magnitudes(
+                    amax, inverse, scales, LANES, LANES, floor_bits, round_sf, LARGEST,
+                    x_dtype == "bfloat16",
+                )  # fmt: skip
+                T.simd.mem_bar("VST_VLD")
+                pack_rows(tile, inverse, words, count, cols)
+            T.copy(words, out[row0, 0])
+            T.copy(scales[0, 0:rows], sf[row0 : row0 + rows])
+
+
+def scale_at(scales: Any, i: Any, all32: Any) -> Any:
+    """The scale of row i in all lanes; of a word its lowest byte is the exponent."""
+    if scales.dtype == "float32":
+        return T.simd.vld(scales[i, 0], dist="BRC_B32")
+    dist = "BRC_B16" if scales.dtype == "int16" else "BRC_B32"
+    word = T.reinterpret(T.simd.vld(scales[i, 0], dist=dist), "int32x64")
+    byte = T.simd.vand(word, T.simd.vdup(T.int32(0xFF), "int32", all32), all32)
+    return T.reinterpret(T.simd.vshls(byte, 23, all32), "float32x64")
+
+
+@T.macro
+def unpack_rows(words, scales, values, rows, cols):
+    """Writes the numbers of the codes times their row's scale."""
+    all16, all32 = T.simd.pset(16), T.simd.pset(32)
+    place0 = place_of_half_word(0, all16)
+    place1 = place_of_half_word(1, all16)
+    place2 = place_of_half_word(2, all16)
+    head = T.simd.vdup(T.uint16(0xFFF0), "uint16", all16)
+    middle = T.simd.vdup(T.uint16(0x0FF0), "uint16", all16)
+    tail = T.simd.vdup(T.uint16(0x00F0), "uint16", all16)
+    for i in T.serial(rows):
+        scale = scale_at(scales, i, all32)
+        for pair in T.serial(T.truncdiv(cols, PAIR)):
+            v = T.simd.alloc_local(2 * PARTS, "float32")
+            c = T.simd.alloc_local(PARTS, "uint16")
+            at = pair * (PAIR // PARTS * HALF_WORDS)
+            first = T.simd.vgather2(words[i, at], place0, all16)
+            second = T.simd.vgather2(words[i, at], place1, all16)
+            third = T.simd.vgather2(words[i, at], place2, all16)
+            # A code is the upper twelve bits of an fp16 number
+            left1 = T.simd.vand(T.simd.vshrs(second, 4, all16), middle, all16)
+            left2 = T.simd.vand(T.simd.vshrs(third, 8, all16), tail, all16)
+            c[0] = T.simd.vand(first, head, all16)
+            c[1] = T.simd.vor(T.simd.vshls(first, 12, all16), left1, all16)
+            c[2] = T.simd.vor(T.simd.vshls(second, 8, all16), left2, all16)
+            c[3] = T.simd.vshls(third, 4, all16)
+            for k in T.unroll(PARTS):
+                half = T.reinterpret(c[k], "float16x128")
+                v[k] = T.simd.vcvt(half, "float32", all16, part=0)
+                v[PARTS + k] = T.simd.vcvt(half, "float32", all16, part=1)
+            for k in T.unroll(2 * PARTS):
+                v[k] = T.simd.vmul(v[k], scale, all32)
+            store_quads(v, 0, values, i, pair * PAIR)
+            store_quads(v, PARTS, values, i, pair * PAIR + UNIT)
 
 
 @asc_kernel()
 def cast_back_rows(
-    x, sf, out, tasks: T.int32, step: T.int32,
-    sf_dtype: str = "", out_dtype: str = "", rows: int = 1, width: int = 0, cores: int = 1,
+    x, sf, out, tasks: T.int32,
+    sf_dtype: str = "", out_dtype: str = "", rows: int = 1, width: int = 0, stages: int = 1,
+    cores: int = 1,
 ):  # fmt: skip
-    """Writes the numbers of [tokens, 3 hidden / 8] words times their row's scale."""
-    M, W, XS, S, H = T.dynamic("M, W, XS, S, H")
-    x: T.StridedTensor((M, W), (XS, 1), T.int32)
-    sf: T.Tensor((S,), sf_dtype)
+    """Writes the numbers of [tokens, 3 hidden / 4] half words times their row's scale."""
+    M, W, XS, SS, H = T.dynamic("M, W, XS, SS, H")
+    x: T.StridedTensor((M, W), (XS, 1), T.uint16)
+    sf: T.StridedTensor((M, 1), (SS, 1), sf_dtype)
     out: T.Tensor((M, H), out_dtype)
     with T.Kernel(cores) as core:
-        words = T.alloc_shared((rows, width // NUMBERS * WORDS), T.int32)
+        words = T.alloc_shared((rows, width // PARTS * HALF_WORDS), T.uint16)
+        scales = T.alloc_shared((rows, 16), sf_dtype)
         values = T.alloc_shared((rows, width), out_dtype)
-        row0 = T.alloc_var(T.int32)
-        for turn in T.serial(T.truncdiv(tasks - core + cores - 1, cores)):
-            with T.Stage(0), T.Task(latency=1, ii=1):
-                row0 = (turn * cores + core) * rows
+        T.annotate_buffer_versions({words: stages, scales: 2, values: stages})
+        for turn in T.Pipelined(T.truncdiv(tasks - core + cores - 1, cores), num_stages=2):
+            row0 = (turn * cores + core) * rows
             T.copy(x[row0, 0], words)
-            with T.Task(latency=1, ii=1), T.SimtVF(threads=WARP * rows):
-                tx = T.get_thread_binding()
-                i = tx // WARP
-                scale = T.alloc_var(T.float32)
-                value = T.alloc_var(T.float32)
-                code = T.alloc_var(T.int32)
-                word = T.alloc_var(T.int32)
-                shift = T.alloc_var(T.int32)
-                if row0 + i < M:
-                    if sf_dtype == "uint8":
-                        scale = num.exponent_scale(T.cast(sf[(row0 + i) * step], "int32"))
-                    else:
-                        scale = sf[(row0 + i) * step]
-                    for e in T.serial((width // NUMBERS + WARP - 1) // WARP):
-                        group = e * WARP + tx % WARP
-                        if group * NUMBERS < H:
-                            for n in T.serial(NUMBERS):
-                                # Bits 12 n to 12 n + 11, from the highest of the three words on
-                                word = group * WORDS + n * 12 // 32
-                                shift = 20 - n * 12 % 32
-                                if shift >= 0:
-                                    code = words[i, word] >> shift & 0xFFF
-                                else:
-                                    code = words[i, word] << -shift & 0xFFF
-                                    code = code | (
-                                        words[i, word + 1] >> (32 + shift) & ((1 << -shift) - 1)
-                                    )
-                                value = decoded(code)
-                                value = T.if_then_else((code & 0x800) == 0, value, -value)
-                                values[i, group * NUMBERS + n] = T.cast(value * scale, out_dtype)
+            T.copy(sf[row0 : row0 + rows, 0:1], scales[0:rows, 0:1])
+            with T.SimdVF():
+                cols = T.truncdiv(H + PAIR - 1, PAIR) * PAIR
+                unpack_rows(words, scales, values, T.min(M - row0, rows), cols)
             T.copy(values, out[row0, 0])

@@ -8,7 +8,7 @@ from tile_kernels import config as settings
 from tile_kernels.errors import TileKernelsTypeError, TileKernelsValueError
 from tile_kernels.quant import common
 from tile_kernels.quant.block_cast_kernel import check_blocks, dtype_name, output_or_new
-from tile_kernels.quant.cast_plan import BYTES, UB_LIMIT
+from tile_kernels.quant.cast_plan import BYTES, REGISTERS_UB_LIMIT
 from tile_kernels.quant.types import QuantTensor
 from tile_kernels.utils import align, ceil_div
 
@@ -52,13 +52,14 @@ def cast_to_e5m6(
     if codes.numel():
         from tile_kernels.quant.e5m6_asc import cast_rows
 
-        items, step = _items_in_line(sf, config)
-        rows, width = _tile(hidden, data.dtype)
+        words = common.sf_items(sf, config, words=True).reshape(-1)[:tokens]
+        rows, width, stages = _tile(hidden, data.dtype)
         cast_rows(
-            data, codes.view(torch.int32), items, common.float_bits(AMAX_FLOOR), int(round_sf),
+            data, codes.view(torch.uint16), words, common.float_bits(AMAX_FLOOR),
             ceil_div(tokens, rows),
-            x_dtype=dtype_name(data.dtype), sf_dtype=dtype_name(items.dtype), step=step, rows=rows,
-            width=width, cores=settings.get_num_vec_cores(),
+            x_dtype=dtype_name(data.dtype), sf_dtype=dtype_name(words.dtype), rows=rows,
+            width=width, stages=stages, cores=settings.get_num_vec_cores(),
+            round_sf=bool(round_sf),
         )  # fmt: skip
     return codes, sf
 
@@ -90,35 +91,26 @@ def cast_back_from_e5m6(x: QuantTensor, dtype: torch.dtype, block: tuple[int, in
     if out.numel():
         from tile_kernels.quant.e5m6_asc import cast_back_rows
 
-        items, step = _items_in_line(sf, config)
-        rows, width = _tile(hidden, dtype)
+        words = common.sf_items(sf, config, words=True)
+        if config.sf_layout.is_column_major:
+            words = words[:1].T
+        rows, width, stages = _tile(hidden, dtype)
         cast_back_rows(
-            data.view(torch.int32), items, out, ceil_div(tokens, rows), step,
-            sf_dtype=dtype_name(items.dtype), out_dtype=dtype_name(dtype), rows=rows, width=width,
-            cores=settings.get_num_vec_cores(),
+            data.view(torch.uint16), words, out, ceil_div(tokens, rows),
+            sf_dtype=dtype_name(words.dtype), out_dtype=dtype_name(dtype), rows=rows, width=width,
+            stages=stages, cores=settings.get_num_vec_cores(),
         )  # fmt: skip
     return out
 
 
-def _items_in_line(sf: torch.Tensor, config: common.BaseCastConfig) -> tuple[torch.Tensor, int]:
-    """One scale a row, as a line of items, and how many items lie between two rows."""
-    items = common.sf_items(sf, config)
-    if config.sf_layout.kind in ("col", "packed_col"):
-        return items[0], config.pack_factor if config.use_packed_ue8m0 else 1
-    step = items.stride(0)
-    return items.as_strided(((items.shape[0] - 1) * step + items.shape[1],), (1,)), step
-
-
-def _tile(hidden: int, dtype: torch.dtype) -> tuple[int, int]:
-    """Rows of a tile, and its width."""
+def _tile(hidden: int, dtype: torch.dtype) -> tuple[int, int, int]:
+    """Rows of a tile, its width, and how many tiles are in the unified buffer at once."""
     width = align(hidden, WIDTHS)
     row = width * BYTES[dtype_name(dtype)] + width // 2 * 3
-    if row > UB_LIMIT:
+    if row > REGISTERS_UB_LIMIT:
         raise TileKernelsValueError(
             f"hidden is {hidden}; a row of it and its codes take {row} bytes, the unified buffer "
-            f"has {UB_LIMIT}"
+            f"has {REGISTERS_UB_LIMIT}"
         )
-    rows = MAX_ROWS
-    while rows > 1 and rows * row > UB_LIMIT // 2:
-        rows //= 2
-    return rows, width
+    stages = 2 if 2 * row <= REGISTERS_UB_LIMIT else 1
+    return min(MAX_ROWS, REGISTERS_UB_LIMIT // (stages * row)), width, stages

@@ -8,7 +8,7 @@ from tile_kernels import config as settings
 from tile_kernels.errors import TileKernelsTypeError, TileKernelsValueError
 from tile_kernels.quant import common
 from tile_kernels.quant.block_cast_kernel import band_of, check_blocks
-from tile_kernels.quant.cast_plan import make_plan
+from tile_kernels.quant.cast_plan import make_plan, plan_lossless
 from tile_kernels.quant.types import QuantTensor
 from tile_kernels.utils import ceil_div
 
@@ -87,12 +87,24 @@ def _launch(
     sf: torch.Tensor,
     config: common.CastOutputConfig,
 ) -> None:
-    from tile_kernels.quant.per_block_cast_lossless_asc import lossless_cast
-
     plan = make_plan(
         "cast", "int8", "float8_e4m3fn", "e4m3", band_of(in_config), band_of(config),
         settings.get_num_vec_cores(),
     )  # fmt: skip
+    fast = plan_lossless(plan)
+    if fast is not None:
+        from tile_kernels.quant.e2m1_to_e4m3_asc import e2m1_to_e4m3
+
+        across = ceil_div(out.shape[1], fast.cols)
+        is_turned = fast.sf.layout.is_column_major
+        e2m1_to_e4m3(
+            data, common.sf_items(sf_in, in_config), out,
+            common.sf_items(sf, config, words=is_turned),
+            ceil_div(out.shape[0], fast.rows) * across, across, plan=fast,
+        )  # fmt: skip
+        return
+    from tile_kernels.quant.per_block_cast_lossless_asc import lossless_cast
+
     across = ceil_div(out.shape[1], plan.cols * plan.subs)
     lossless_cast(
         data, common.sf_items(sf_in, in_config), out, common.sf_items(sf, config),

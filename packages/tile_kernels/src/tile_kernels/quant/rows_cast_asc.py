@@ -16,15 +16,14 @@ import tilelang.ascend.language as T
 
 from tile_kernels._bridge import asc_kernel
 from tile_kernels.quant.numeric_asc import MAX_VALUE
-from tile_kernels.quant.swiglu_asc import LANES, store_numbers, values_at
-from tile_kernels.quant.token_cast_asc import clear_magnitudes, scales_of_magnitudes
-from tile_kernels.transpose.batched_transpose_asc import BLOCK, turn_rows
+from tile_kernels.quant.registers_asc import HALF, LANES, values_at
+from tile_kernels.quant.scales_asc import clear_magnitudes, scales_of_magnitudes
+from tile_kernels.quant.swiglu_asc import TOGETHER, activate_tile, clear_rows
 from tile_kernels.utils import align
 
 __all__ = ["rows_cast"]
 
-HALF = "PAT_VL32"  # the first half of the lanes
-UNROLL = 4  # maxima that do not wait for each other
+UNROLL = 4  # rows at a time, which do not wait for each other
 
 
 def kept(bits: Any, keep: Any, i: Any, mask: Any) -> Any:
@@ -54,25 +53,6 @@ def rows_kept(positions, keep, rows):
     for step in T.serial(rows // LANES):
         sign = T.simd.vshrs(T.simd.vld(positions[step * LANES]), 31, all32)
         T.simd.vsts(keep[step * LANES], T.simd.vnot(sign, all32), all32)
-
-
-@T.macro
-def activate(tile, right, rows, chunks, limit, has_limit):
-    """Replaces left halves by silu(left) * right, rounded to their dtype."""
-    all16, all32 = T.simd.pset(16), T.simd.pset(32)
-    zero = T.simd.vdup(T.float32(0.0), "float32", all32)
-    for i in T.serial(rows):
-        for c in T.serial(chunks):
-            a = T.alloc_var("float32x64")
-            b = T.alloc_var("float32x64")
-            a = values_at(tile, i, c * LANES, all16)
-            b = values_at(right, i, c * LANES, all16)
-            if has_limit:
-                a = T.simd.vmins(a, limit, all32)
-                b = T.simd.vmaxs(T.simd.vmins(b, limit, all32), -limit, all32)
-            below = T.simd.vadds(T.simd.vexpdif(zero, a, all32), T.float32(1.0), all32)
-            value = T.simd.vmul(T.simd.vdiv(a, below, all32, precision="ftz_true"), b, all32)
-            store_numbers(value, tile, i, c * LANES, all16, all32)
 
 
 @T.macro
@@ -158,8 +138,6 @@ def e4m3_codes(tile, keep, inverse, codes, block, row0, rows, chunks, band):
                 row_values(tile, keep, row0 + i, c * LANES, all16, all32), factor, all32
             )
             code = T.simd.vcvt(value, "float8_e4m3fn", all8, sat=False, part=0)
-            if codes.dtype == "uint8":
-                code = T.reinterpret(code, "uint8x256")
             T.simd.vsts(codes[row0 + i, c * LANES], code, all32, dist="PK4_B32")
 
 
@@ -168,27 +146,42 @@ def e2m1_codes(tile, inverse, codes, rows, chunks, band):
     """Writes the e2m1 codes nearest to value * inverse, two a byte; NaN becomes 0.
 
     The hardware rounds bf16 to e2m1 only. A product is cut to bf16 with its last bit set where
-    anything was lost, so that the second rounding finds ties where there are some.
+    anything was lost, so that the second rounding finds ties where there are some. Each step is
+    done for four rows, so that no instruction waits long for its operands.
     """
     all16, all32 = T.simd.pset(16), T.simd.pset(32)
     first = T.simd.pset(32, HALF)
+    left, right = (T.simd.alloc_local(UNROLL, "float32") for _ in range(2))
+    odd, lost = (T.simd.alloc_local(UNROLL, "uint16") for _ in range(2))
     for pair in T.serial(T.truncdiv(chunks + 1, 2)):
         a = 2 * pair
         b = T.min(a + 1, chunks - 1)  # without a second half, the first one once more
         factor_a = factors_at(inverse, 0, a, band, first)
         factor_b = factors_at(inverse, 0, b, band, first)
-        for i in T.serial(rows):
-            left = T.simd.vmul(row_values(tile, None, i, a * LANES, all16, all32), factor_a, all32)
-            right = T.simd.vmul(row_values(tile, None, i, b * LANES, all16, all32), factor_b, all32)
-            halves = T.simd.vdintlv(
-                T.reinterpret(left, "uint16x128"), T.reinterpret(right, "uint16x128")
-            )
-            lost = T.simd.vmins(T.simd.pair_get(halves, 0), T.uint16(1), all16)
-            odd = T.simd.vor(T.simd.pair_get(halves, 1), lost, all16)
-            code = T.simd.vcvt(T.reinterpret(odd, "bfloat16x128"), "float4_e2m1fn", all16, part=0)
-            T.simd.vsts(
-                codes[i, a * LANES // 2], T.reinterpret(code, "int8x256"), all32, dist="PK4_B32"
-            )
+        for step in T.serial(T.truncdiv(rows + UNROLL - 1, UNROLL)):
+            for k in T.unroll(UNROLL):
+                i = T.min(step * UNROLL + k, rows - 1)  # behind the last row, that one once more
+                left[k] = row_values(tile, None, i, a * LANES, all16, all32)
+                right[k] = row_values(tile, None, i, b * LANES, all16, all32)
+            for k in T.unroll(UNROLL):
+                left[k] = T.simd.vmul(left[k], factor_a, all32)
+                right[k] = T.simd.vmul(right[k], factor_b, all32)
+            for k in T.unroll(UNROLL):
+                lost[k], odd[k] = T.simd.vdintlv(
+                    T.reinterpret(left[k], "uint16x128"), T.reinterpret(right[k], "uint16x128")
+                )
+            for k in T.unroll(UNROLL):
+                lost[k] = T.simd.vmins(lost[k], T.uint16(1), all16)
+            for k in T.unroll(UNROLL):
+                odd[k] = T.simd.vor(odd[k], lost[k], all16)
+            for k in T.unroll(UNROLL):
+                i = T.min(step * UNROLL + k, rows - 1)
+                number = T.reinterpret(odd[k], "bfloat16x128")
+                code = T.simd.vcvt(number, "float4_e2m1fn", all16, part=0)
+                T.simd.vsts(
+                    codes[i, a * LANES // 2], T.reinterpret(code, "int8x256"), all32,
+                    dist="PK4_B32",
+                )  # fmt: skip
 
 
 @T.macro
@@ -219,28 +212,17 @@ def clear_spare_bytes(scales, blocks, band):
         T.simd.vsts(scales[p0, p1], T.simd.vdup(T.uint8(0), "uint8", all8), all8, dist="ONEPT_B8")
 
 
-class Plane:
-    """A matrix in place of a batch of one."""
-
-    def __init__(self, matrix: Any) -> None:
-        self.matrix = matrix
-
-    def __getitem__(self, place: tuple[Any, Any, Any]) -> Any:
-        return self.matrix[place[1], place[2]]
-
-
 @asc_kernel()
 def rows_cast(
     x, pos_to_token, out, sf,
     floor_bits: T.int32, limit: T.float32, tokens: T.int32, tasks: T.int32, across: T.int32,
-    plan: Any = None, round_sf: bool = False, gathers: bool = False, turns: bool = False,
-    swiglu: bool = False, has_limit: bool = False,
+    plan: Any = None, round_sf: bool = False, gathers: bool = False, swiglu: bool = False,
+    has_limit: bool = False,
 ):  # fmt: skip
     """Casts `tokens` rows of bf16 or fp32, hidden a multiple of 64; `across` tiles lie in a row.
 
     With `gathers` they are the rows `pos_to_token` of x, zeros for negative ones; else it is
-    unused. `out` is bytes [hidden, tokens] with `turns`. With `swiglu` a row of x holds both
-    halves, clamped with `has_limit`.
+    unused. With `swiglu` a row of x holds both halves, clamped with `has_limit`.
     """
     M, XW, XS, P = T.dynamic("M, XW, XS, P")
     OM, OW, OS, S0, S1, SS = T.dynamic("OM, OW, OS, S0, S1, SS")
@@ -270,14 +252,11 @@ def rows_cast(
         scales = T.alloc_shared((1, s1) if is_packed else (places, pitch), plan.sf.dtype)
         positions = T.alloc_shared((align(R, LANES),), T.int32)
         keep = T.alloc_shared((align(R, LANES),), T.int32)
-        turned = T.alloc_shared((C, R + BLOCK) if turns else (1, BLOCK), plan.out_dtype)
         in_flight = {tile: plan.stages, codes: plan.stages, scales: 2}
         if gathers:
             in_flight[positions] = 2
         if swiglu:
             in_flight[right] = plan.stages
-        if turns:
-            in_flight[turned] = plan.stages
         T.annotate_buffer_versions({**in_flight, largest: 1, amax: 1, inverse: 1, exponents: 1})
         with T.SimdVF():
             clear_magnitudes(amax, places * pitch, pitch)
@@ -305,7 +284,12 @@ def rows_cast(
                     T.simd.mem_bar("VST_VLD")
                 chunks = T.truncdiv(T.min(hidden - col0, C), LANES)
                 if swiglu:
-                    activate(tile, right, T.min(tokens - row0, R), chunks, limit, has_limit)
+                    rows = T.min(tokens - row0, R)
+                    whole = T.truncdiv(rows + TOGETHER - 1, TOGETHER) * TOGETHER
+                    clear_rows(tile, rows, whole, chunks)
+                    clear_rows(right, rows, whole, chunks)
+                    T.simd.mem_bar("VST_VLD")
+                    activate_tile(tile, right, tile, whole, chunks, limit, has_limit)
                     T.simd.mem_bar("VST_VLD")
                 # Largest magnitudes
                 for b in T.serial(blocks):
@@ -357,12 +341,6 @@ def rows_cast(
                             )
                         else:
                             e2m1_codes(tile, inverse, codes, rows, chunks, plan.sf)
-                if turns:
-                    T.simd.mem_bar("VST_VLD")
-                    for step in T.serial(T.truncdiv(T.min(tokens - row0, R) + BLOCK - 1, BLOCK)):
-                        turn_rows(Plane(codes), Plane(turned), step * BLOCK, 1, R + BLOCK)
-            if turns:
-                T.copy(turned[0:C, 0:R], out[col0 : col0 + C, row0 : row0 + R])
-            elif plan.mode == "cast":
+            if plan.mode == "cast":
                 T.copy(codes, out[row0, col0 // plan.out_per_item])
             T.copy(scales[0:s0, 0:s1], sf[o0 : o0 + s0, o1 : o1 + s1])

@@ -36,6 +36,11 @@ class SfLayout:
         """Items are UE8M0 bytes."""
         return self.kind.startswith("packed")
 
+    @property
+    def is_column_major(self) -> bool:
+        """Scales of one column block, or word of them, lie together."""
+        return self.kind in ("col", "packed_col")
+
     def items(self, row_blocks: Any, col_blocks: Any) -> tuple[Any, Any]:
         """The matrix of items of so many blocks; also the position of a tile's first item."""
         if self.kind == "col":

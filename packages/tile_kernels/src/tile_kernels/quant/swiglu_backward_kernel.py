@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from math import gcd
 from typing import Any
 
 import torch
@@ -11,12 +10,12 @@ from tile_kernels import config as settings
 from tile_kernels.errors import TileKernelsTypeError, TileKernelsValueError
 from tile_kernels.quant.block_cast_kernel import check_blocks, dtype_name
 from tile_kernels.quant.psum import check_psum, check_weights
+from tile_kernels.quant.swiglu_plan import plan_backward
 from tile_kernels.utils import ceil_div, str_to_dtype
 
 __all__ = ["run_backward", "swiglu_backward"]
 
 HIDDEN_MULTIPLE = 64
-ROWS = 16
 
 
 def swiglu_backward(
@@ -113,11 +112,14 @@ def _launch(
     factor: float | None,
     clamp_value: float | None,
 ) -> None:
-    from tile_kernels.quant.swiglu_backward_asc import COLS
     from tile_kernels.quant.swiglu_backward_asc import swiglu_backward as kernel
 
-    alignment = settings.get_token_alignment() if psum is not None else ROWS
-    rows = gcd(alignment, ROWS)
+    plan = plan_backward(
+        dtype_name(x.dtype), dtype_name(grad.dtype), dtype_name(x_grad.dtype), grad.shape[1],
+        settings.get_num_vec_cores(),
+        settings.get_token_alignment() if psum is not None else 0,
+        weights is not None, clamp_value is not None, act is not None,
+    )  # fmt: skip
 
     def unused(*shape: int, dtype: Any = torch.float32) -> torch.Tensor:
         return torch.empty(shape, dtype=dtype, device=x.device)
@@ -130,9 +132,5 @@ def _launch(
         weight_grad if weight_grad is not None else unused(1),
         act if act is not None else unused(1, 1, dtype=x_grad.dtype),
         1.0 if factor is None else float(factor), 0.0 if clamp_value is None else clamp_value,
-        ceil_div(x.shape[0], rows), ceil_div(grad.shape[1], COLS),
-        x_dtype=dtype_name(x.dtype), grad_dtype=dtype_name(grad.dtype),
-        out_dtype=dtype_name(x_grad.dtype), rows=rows, cores=settings.get_num_vec_cores(),
-        has_psum=psum is not None, has_weights=weights is not None,
-        has_limit=clamp_value is not None, has_act=act is not None, alignment=alignment,
+        ceil_div(x.shape[0], plan.rows), ceil_div(grad.shape[1], plan.cols), plan=plan,
     )  # fmt: skip

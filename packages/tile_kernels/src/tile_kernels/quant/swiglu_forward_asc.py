@@ -16,98 +16,124 @@ from typing import Any
 import tilelang.ascend.language as T
 
 from tile_kernels._bridge import asc_kernel
-from tile_kernels.quant.swiglu_asc import (
-    LANES,
-    count_clamped,
-    magnitude_bits,
-    rows_of_experts,
-    store_numbers,
-    values_at,
-)
+from tile_kernels.quant.registers_asc import HALF, LANES, magnitude_bits, store_numbers, values_at
+from tile_kernels.quant.scales_asc import clear_magnitudes, scales_of_magnitudes
+from tile_kernels.quant.swiglu_asc import clear_behind, count_clamped, rows_of_experts
 from tile_kernels.quant.swiglu_plan import BATCH
-from tile_kernels.quant.token_cast_asc import clear_magnitudes, scales_of_magnitudes
 from tile_kernels.utils import align
 
 __all__ = ["swiglu_forward"]
 
-HALF = "PAT_VL32"  # the first half of the lanes
 TOGETHER = BATCH // LANES
 COUNTS = 4
+PARTS = (0, 1, 2, 3)  # bytes of a lane
 
 
 @T.macro
-def clear_behind(tile, rows, chunks, batches):
-    """Writes zeros to the chunks of the last batch that do not exist: they count nowhere."""
-    width = 32 if tile.dtype == "float32" else 16
-    every = T.simd.pset(width)
-    zero = T.simd.vdup(T.cast(0, tile.dtype), tile.dtype, every)
-    some = T.simd.pset(width, "PAT_VL64")
-    for i in T.serial(rows):
-        for c in T.serial(batches * TOGETHER - chunks):
-            at = (chunks + c) * LANES
-            T.simd.vsts(tile[i, at], zero, some, dist=f"NORM_B{width}")
+def numbers_of_batch(tile, i, c, numbers, bounds, plan, all16):
+    """Sets `numbers` to a batch from chunk c of row i on; clamps to `bounds` what is still bf16.
+
+    With a fold of 2 the first register of each pair has the even channels; with 4 lane t of the
+    registers of each four has the channels 4 t, 4 t + 1, 4 t + 2 and 4 t + 3.
+    """
+    low, high = bounds
+    for k in T.unroll(TOGETHER // plan.fold):
+        if plan.fold == 1:
+            numbers[k] = values_at(tile, i, (c + k) * LANES, all16)
+        elif plan.fold == 2:
+            raw = T.alloc_var("bfloat16x128")
+            raw = within(T.simd.vld(tile[i, (c + 2 * k) * LANES]), low, high, all16)
+            numbers[2 * k] = T.simd.vcvt(raw, "float32", all16, part=0)
+            numbers[2 * k + 1] = T.simd.vcvt(raw, "float32", all16, part=1)
+        else:
+            even, odd = T.alloc_var("bfloat16x128"), T.alloc_var("bfloat16x128")
+            pair = T.simd.vld2(tile[i, (c + 4 * k) * LANES], dist="DINTLV_B16")
+            even = within(T.simd.pair_get(pair, 0), low, high, all16)
+            odd = within(T.simd.pair_get(pair, 1), low, high, all16)
+            numbers[4 * k] = T.simd.vcvt(even, "float32", all16, part=0)
+            numbers[4 * k + 1] = T.simd.vcvt(odd, "float32", all16, part=0)
+            numbers[4 * k + 2] = T.simd.vcvt(even, "float32", all16, part=1)
+            numbers[4 * k + 3] = T.simd.vcvt(odd, "float32", all16, part=1)
+
+
+def within(value: Any, low: Any, high: Any, mask: Any) -> Any:
+    """The register within the bounds that exist."""
+    if high is not None:
+        value = T.simd.vmin(value, high, mask)
+    return value if low is None else T.simd.vmax(value, low, mask)
 
 
 @T.macro
-def begin_batch(left, i, c, l, d, limit, counts, one, zero, plan, all16, all32):
-    """Sets l to the left halves of a batch from chunk c of row i on, d to 1 + exp(-l)."""
-    for k in T.unroll(TOGETHER):
-        l[k] = values_at(left, i, (c + k) * LANES, all16)
-    if plan.has_limit:
+def left_of_batch(left, i, c, l, bounds, limit, counts, one, plan, all16, all32):
+    """Sets l to the left halves of a batch from chunk c of row i on, at most the limit."""
+    numbers_of_batch(left, i, c, l, (None, bounds[1]), plan, all16)
+    if plan.has_limit and not plan.narrows:
         for k in T.unroll(TOGETHER):
             if plan.has_count:
                 count_clamped(counts, 0, T.simd.vcmps(l[k], limit, all32, "gt"), one, all32)
             l[k] = T.simd.vmins(l[k], limit, all32)
-    for k in T.unroll(TOGETHER):
-        d[k] = T.simd.vexpdif(zero, l[k], all32)
 
 
 @T.macro
-def end_batch(right, i, c, y, limit, weight, counts, one, plan, all16, all32):
-    """Multiplies y by the right halves of a batch, and by the weight."""
-    r = T.simd.alloc_local(TOGETHER, "float32")
-    for k in T.unroll(TOGETHER):
-        r[k] = values_at(right, i, (c + k) * LANES, all16)
-    if plan.has_limit:
+def right_of_batch(right, i, c, r, bounds, limit, counts, one, plan, all16, all32):
+    """Sets r to the right halves of a batch, within the limits."""
+    numbers_of_batch(right, i, c, r, bounds, plan, all16)
+    if plan.has_limit and not plan.narrows:
         for k in T.unroll(TOGETHER):
             if plan.has_count:
                 count_clamped(counts, 1, T.simd.vcmps(r[k], limit, all32, "gt"), one, all32)
                 count_clamped(counts, 2, T.simd.vcmps(r[k], -limit, all32, "lt"), one, all32)
             r[k] = T.simd.vmaxs(T.simd.vmins(r[k], limit, all32), -limit, all32)
-    for k in T.unroll(TOGETHER):
-        y[k] = T.simd.vmul(y[k], r[k], all32)
-    if plan.has_weights:
-        for k in T.unroll(TOGETHER):
-            y[k] = T.simd.vmul(y[k], weight, all32)
+
+
+def place_offsets(group: Any, layout: Any, pitch: int, all32: Any) -> Any:
+    """How far the places of groups lie behind that of the first group of some words."""
+    if layout.kind in ("row", "packed_row"):
+        return T.reinterpret(group, "uint32x64")
+    last = T.simd.vdup(T.int32(layout.pack - 1), "int32", all32)
+    words = T.simd.vshrs(group, layout.pack.bit_length() - 1, all32)
+    rows = T.simd.vmuls(words, T.int32(pitch), all32)
+    return T.reinterpret(T.simd.vadd(rows, T.simd.vand(group, last, all32), all32), "uint32x64")
 
 
 @T.macro
-def largest_of_batch(y, amax, i, c, largest, magnitude, plan, all32):
-    """Writes the bits of the largest magnitude of each group of a batch to its place."""
+def magnitudes_of_batch(y, most, magnitude, all32):
+    """Sets `most` to the bits of the larger magnitudes of each two registers."""
+    for g in T.unroll(TOGETHER // 2):
+        a = magnitude_bits(y[2 * g], magnitude, all32)
+        b = magnitude_bits(y[2 * g + 1], magnitude, all32)
+        most[g] = T.simd.vmax(a, b, all32)
+
+
+@T.macro
+def largest_of_batch(most, amax, i, c, places, plan, all32):
+    """Writes the largest of each group, of `most` of the batch from chunk c of row i on."""
     layout = plan.sf.layout
-    if plan.group == "row":
-        for k in T.unroll(TOGETHER):
-            largest[0] = T.simd.vmax(largest[0], magnitude_bits(y[k], magnitude, all32), all32)
-    elif plan.group == "half":
-        first = T.simd.pset(32, HALF)
-        second = T.simd.pnot(first, all32)
-        for k in T.unroll(TOGETHER):
-            bits = magnitude_bits(y[k], magnitude, all32)
-            p0, p1 = layout.item(i, 2 * (c + k))
-            q0, q1 = layout.item(i, 2 * (c + k) + 1)
-            T.simd.vsts(amax[p0, p1], T.simd.vcmax(bits, first), all32, dist="ONEPT_B32")
-            T.simd.vsts(amax[q0, q1], T.simd.vcmax(bits, second), all32, dist="ONEPT_B32")
+    if plan.fold == 4:
+        eight = T.simd.pset(32, "PAT_VL8")
+        for g in T.unroll(TOGETHER // 4):
+            four = T.simd.vmax(most[2 * g], most[2 * g + 1], all32)
+            p0, p1 = layout.item(i, 2 * (c + 4 * g))
+            T.simd.vscatter(T.simd.vcgmax(four, all32), amax[p0, p1], places, eight)
     else:
-        most = T.simd.alloc_local(TOGETHER // 2, "int32")
-        for g in T.unroll(TOGETHER // 2):
-            a = magnitude_bits(y[2 * g], magnitude, all32)
-            b = magnitude_bits(y[2 * g + 1], magnitude, all32)
-            most[g] = T.simd.vmax(a, b, all32)
         for g in T.unroll(TOGETHER // 2):
             most[g] = T.simd.vcmax(most[g], all32)
         for g in T.unroll(TOGETHER // 2):
             p0, p1 = layout.item(i, T.truncdiv(c, 2) + g)
             T.simd.vsts(amax[p0, p1], most[g], all32, dist="ONEPT_B32")
+
+
+@T.macro
+def largest_of_halves(y, amax, i, c, magnitude, plan, all32):
+    """Writes the bits of the largest magnitude of each half of the registers of a batch."""
+    first = T.simd.pset(32, HALF)
+    second = T.simd.pnot(first, all32)
+    for k in T.unroll(TOGETHER):
+        bits = magnitude_bits(y[k], magnitude, all32)
+        p0, p1 = plan.sf.layout.item(i, 2 * (c + k))
+        q0, q1 = plan.sf.layout.item(i, 2 * (c + k) + 1)
+        T.simd.vsts(amax[p0, p1], T.simd.vcmax(bits, first), all32, dist="ONEPT_B32")
+        T.simd.vsts(amax[q0, q1], T.simd.vcmax(bits, second), all32, dist="ONEPT_B32")
 
 
 @T.macro
@@ -122,41 +148,62 @@ def values_of_tile(left, right, values, amax, rows, batches, limit, weight, fact
     one = T.simd.vdup(T.float32(1.0), "float32", all32)
     magnitude = T.simd.vdup(T.int32(0x7FFFFFFF), "int32", all32)
     w = T.alloc_var("float32x64")
-    l, d, y = (T.simd.alloc_local(TOGETHER, "float32") for _ in range(3))
+    high, low = T.alloc_var("bfloat16x128"), T.alloc_var("bfloat16x128")
+    if plan.narrows:
+        high = T.simd.vdup(T.cast(limit, "bfloat16"), "bfloat16", all16)
+        low = T.simd.vdup(T.cast(-limit, "bfloat16"), "bfloat16", all16)
+    bounds = (low, high) if plan.narrows else (None, None)
+    places = T.alloc_var("uint32x64")
+    if plan.fold == 4:
+        lanes = T.simd.vci(T.int32(0), "int32")
+        places = place_offsets(lanes, plan.sf.layout, amax.shape[1], all32)
+    l, d, y, r = (T.simd.alloc_local(TOGETHER, "float32") for _ in range(4))
     largest = T.simd.alloc_local(1, "int32")
+    most = T.simd.alloc_local(TOGETHER // 2, "int32")
     for i in T.serial(T.min(rows, 1)):
-        begin_batch(left, i, 0, l, d, limit, counts, one, zero, plan, all16, all32)
+        left_of_batch(left, i, 0, l, bounds, limit, counts, one, plan, all16, all32)
         for k in T.unroll(TOGETHER):
-            d[k] = T.simd.vadds(d[k], T.float32(1.0), all32)
+            d[k] = T.simd.vadds(T.simd.vexpdif(zero, l[k], all32), T.float32(1.0), all32)
     for i in T.serial(rows):
         if plan.has_weights:
             w = T.simd.vmuls(T.simd.vld(weight[i], dist="BRC_B32"), factor, all32)
         if plan.group == "row":
             largest[0] = T.simd.vdup(T.int32(0), "int32", all32)
         for b in T.serial(batches):
-            # The batch behind the last one is the first of the last row, which counts nothing
             next_row, next_chunk = T.alloc_var(T.int32), T.alloc_var(T.int32)
             next_row = i + T.if_then_else(b + 1 < batches, 0, 1)
             next_chunk = T.if_then_else(b + 1 < batches, (b + 1) * TOGETHER, 0)
-            counted = T.alloc_var("float32x64")
-            if plan.has_count:
-                counted = T.simd.vdup(
-                    T.if_then_else(next_row < rows, T.float32(1.0), T.float32(0.0)),
-                    "float32", all32,
-                )  # fmt: skip
             for k in T.unroll(TOGETHER):
                 y[k] = T.simd.vdiv(l[k], d[k], all32, precision="ftz_true")
-            begin_batch(
-                left, T.min(next_row, rows - 1), next_chunk, l, d, limit, counts, counted, zero,
-                plan, all16, all32,
-            )  # fmt: skip
-            end_batch(right, i, b * TOGETHER, y, limit, w, counts, one, plan, all16, all32)
+            right_of_batch(
+                right, i, b * TOGETHER, r, bounds, limit, counts, one, plan, all16, all32
+            )
+            if next_row < rows:
+                left_of_batch(
+                    left, next_row, next_chunk, l, bounds, limit, counts, one, plan, all16, all32
+                )
+            if next_row < rows:
+                for k in T.unroll(TOGETHER):
+                    d[k] = T.simd.vexpdif(zero, l[k], all32)
+            for k in T.unroll(TOGETHER):
+                y[k] = T.simd.vmul(y[k], r[k], all32)
+            if plan.has_weights:
+                for k in T.unroll(TOGETHER):
+                    y[k] = T.simd.vmul(y[k], w, all32)
             for k in T.unroll(TOGETHER):
                 store_numbers(y[k], values, i, (b * TOGETHER + k) * LANES, all16, all32)
-            for k in T.unroll(TOGETHER):
-                d[k] = T.simd.vadds(d[k], T.float32(1.0), all32)
-            if plan.casts:
-                largest_of_batch(y, amax, i, b * TOGETHER, largest, magnitude, plan, all32)
+            if next_row < rows:
+                for k in T.unroll(TOGETHER):
+                    d[k] = T.simd.vadds(d[k], T.float32(1.0), all32)
+            if plan.group == "pair" or plan.fold == 4:
+                magnitudes_of_batch(y, most, magnitude, all32)
+                largest_of_batch(most, amax, i, b * TOGETHER, places, plan, all32)
+            elif plan.group == "half":
+                largest_of_halves(y, amax, i, b * TOGETHER, magnitude, plan, all32)
+            elif plan.group == "row":
+                for k in T.unroll(TOGETHER):
+                    bits = magnitude_bits(y[k], magnitude, all32)
+                    largest[0] = T.simd.vmax(largest[0], bits, all32)
         if plan.group == "row":
             p0, p1 = plan.sf.layout.item(i, 0)
             T.simd.vsts(amax[p0, p1], T.simd.vcmax(largest[0], all32), all32, dist="ONEPT_B32")
@@ -184,6 +231,53 @@ def codes_of_tile(values, inverse, codes, rows, chunks, plan):
             product = T.simd.vmul(T.simd.vld(values[i, c * LANES]), factor, all32)
             code = T.simd.vcvt(product, "float8_e4m3fn", all8, sat=False, part=0)
             T.simd.vsts(codes[i, c * LANES], code, all32, dist="PK4_B32")
+
+
+@T.macro
+def codes_of_folds(values, inverse, codes, rows, batches, plan):
+    """As `codes_of_tile`, of registers whose lanes hold channels side by side."""
+    all8, all32 = T.simd.pset(8), T.simd.pset(32)
+    layout, fold = plan.sf.layout, plan.fold
+    places = T.alloc_var("uint32x64")
+    number = T.simd.alloc_local(TOGETHER, "float32")
+    code = T.simd.alloc_local(TOGETHER, "int32")
+    factor = T.simd.alloc_local(TOGETHER // fold, "float32")
+    if fold == 4:
+        lanes = T.simd.vci(T.int32(0), "int32")
+        groups = T.simd.vshrs(lanes, 3, all32)
+        places = place_offsets(groups, layout, inverse.shape[1], all32)
+    for i in T.serial(rows):
+        for b in T.serial(batches):
+            for g in T.unroll(TOGETHER // fold):
+                if fold == 4:
+                    p0, p1 = layout.item(i, 2 * (b * TOGETHER + 4 * g))
+                    factor[g] = T.simd.vgather2(inverse[p0, p1], places, all32)
+                else:
+                    p0, p1 = layout.item(i, b * (TOGETHER // 2) + g if plan.group == "pair" else 0)
+                    factor[g] = T.simd.vld(inverse[p0, p1], dist="BRC_B32")
+            for k in T.unroll(TOGETHER):
+                number[k] = T.simd.vld(values[i, (b * TOGETHER + k) * LANES])
+            for g in T.unroll(TOGETHER // fold):
+                for part in PARTS[:fold]:
+                    number[fold * g + part] = T.simd.vmul(number[fold * g + part], factor[g], all32)
+            for g in T.unroll(TOGETHER // fold):
+                for part in PARTS[:fold]:
+                    byte = T.simd.vcvt(
+                        number[fold * g + part], "float8_e4m3fn", all8, sat=False, part=part
+                    )
+                    code[fold * g + part] = T.reinterpret(byte, "int32x64")
+            if fold == 4:
+                for g in T.unroll(TOGETHER // 2):
+                    code[2 * g] = T.simd.vor(code[2 * g], code[2 * g + 1], all32)
+            for g in T.unroll(TOGETHER // fold):
+                code[fold * g] = T.simd.vor(code[fold * g], code[fold * g + fold // 2], all32)
+            for g in T.unroll(TOGETHER // fold):
+                place = (b * TOGETHER + fold * g) * LANES
+                data = T.reinterpret(code[fold * g], "float8_e4m3fnx256")
+                if fold == 2:
+                    T.simd.vsts(codes[i, place], data, all32, dist="PK_B32")
+                else:
+                    T.simd.vsts(codes[i, place], data, all8, dist="NORM_B8")
 
 
 @asc_kernel()
@@ -259,8 +353,8 @@ def swiglu_forward(
                 if plan.has_count:
                     for k in T.unroll(COUNTS):
                         counts[k] = T.simd.vld(clamped[k, 0])
-                clear_behind(left, rows, chunks, batches)
-                clear_behind(right, rows, chunks, batches)
+                clear_behind(left, rows, chunks, batches * TOGETHER)
+                clear_behind(right, rows, chunks, batches * TOGETHER)
                 T.simd.mem_bar("VST_VLD")
                 values_of_tile(
                     left, right, values if plan.casts else codes, amax, rows, batches, limit,
@@ -277,7 +371,10 @@ def swiglu_forward(
                         is_bf16=False,
                     )  # fmt: skip
                     T.simd.mem_bar("VST_VLD")
-                    codes_of_tile(values, inverse, codes, rows, chunks, plan)
+                    if plan.fold == 1:
+                        codes_of_tile(values, inverse, codes, rows, chunks, plan)
+                    else:
+                        codes_of_folds(values, inverse, codes, rows, batches, plan)
             T.copy(codes[0:stored, 0:C], out[row0 : row0 + stored, col0 : col0 + C])
             if plan.casts:
                 o0, o1 = plan.sf.layout.items(row0, T.truncdiv(col0, plan.sf.block[1]))

@@ -251,6 +251,7 @@ def _launch(
         hidden, settings.get_num_vec_cores(),
         settings.get_token_alignment() if psum is not None else 0,
         weights is not None, clamp_value is not None, count is not None,
+        count is None and _is_bf16(clamp_value),
     )  # fmt: skip
     device = x.device
     items = (
@@ -269,3 +270,7 @@ def _launch(
         ceil_div(x.shape[0], plan.rows) * plan.across,
         plan=plan, round_sf=config is not None and config.round_sf,
     )  # fmt: skip
+
+
+def _is_bf16(value: float | None) -> bool:
+    return value is not None and float(torch.tensor(value).bfloat16()) == value

@@ -13,11 +13,13 @@ from tile_kernels.errors import TileKernelsValueError
 from tile_kernels.quant.cast_plan import BYTES, UB_LIMIT, Band
 from tile_kernels.utils import align, ceil_div
 
-__all__ = ["SwigluPlan", "plan_forward"]
+__all__ = ["BackwardPlan", "SwigluPlan", "plan_backward", "plan_forward"]
 
-ROWS = 4
+ROWS = 16
 BATCH = 512  # channels that the kernels handle together
 ROOM = 12 * 1024  # bytes of the unified buffer for scales, weights and counts
+BACKWARD_ROWS = 8
+SIMD_UB_LIMIT = 248 * 1024  # of kernels without SIMT: those that do not count
 
 
 @dataclass(frozen=True)
@@ -32,6 +34,7 @@ class SwigluPlan:
         cores: size of the grid.
         alignment: of the experts' first rows; 0 without experts.
         has_weights, has_limit, has_count: which optional arguments exist.
+        narrow_limit: the limit is a number of bf16, so halves in bf16 are clamped as such.
     """
 
     x_dtype: str
@@ -46,6 +49,7 @@ class SwigluPlan:
     has_weights: bool = False
     has_limit: bool = False
     has_count: bool = False
+    narrow_limit: bool = False
 
     @property
     def casts(self) -> bool:
@@ -57,20 +61,39 @@ class SwigluPlan:
         """How channels share a scale: ``half`` (32), ``pair`` (128), ``row``, or ``none``."""
         return {0: "none", 32: "half", 128: "pair"}.get(self.sf.block[1], "row")
 
+    @property
+    def narrows(self) -> bool:
+        """The limit is applied in bf16."""
+        return self.narrow_limit and self.fold > 1
+
+    @property
+    def fold(self) -> int:
+        """Channels side by side that a cast computes in the same lane of so many registers.
+
+        With 4 a group of 32 is a block of 32 bytes, of which hardware finds the largest number. A
+        limit in bf16 is applied before numbers are converted, to 128 at once: with 2 or 4.
+        """
+        if not self.casts or self.x_dtype != "bfloat16":
+            return 1
+        if self.group == "half":
+            return 4
+        return 2 if self.narrow_limit else 1
+
 
 def plan_forward(
     x_dtype: str, out_dtype: str, sf: Band, hidden: int, cores: int, alignment: int = 0,
     has_weights: bool = False, has_limit: bool = False, has_count: bool = False,
+    narrow_limit: bool = False,
 ) -> SwigluPlan:  # fmt: skip
     """Chooses the tile: a few rows, as wide as leaves room for two, or whole rows with one scale.
 
     Raises:
         TileKernelsValueError: a row with one scale does not fit the unified buffer.
     """
-    room = UB_LIMIT - ROOM
+    room = (UB_LIMIT if has_count else SIMD_UB_LIMIT) - ROOM
     once = 4 if sf.exists else 0
     twice = 2 * BYTES[x_dtype] + BYTES[out_dtype]
-    options = (cores, alignment, has_weights, has_limit, has_count)
+    options = (cores, alignment, has_weights, has_limit, has_count, narrow_limit)
     if sf.block[1] in (0, 32, 128):
         rows = gcd(ROWS, alignment)
         cols = room // (once + 2 * twice) // rows // BATCH * BATCH
@@ -85,3 +108,41 @@ def plan_forward(
         f"one scale for {hidden} channels of {x_dtype} needs {cols * (once + twice)} bytes, the "
         f"unified buffer has room for {room}; use num_per_channels=128"
     )
+
+
+@dataclass(frozen=True)
+class BackwardPlan:
+    """Compile-time options of the backward kernel.
+
+    Attributes:
+        x_dtype, grad_dtype, out_dtype: dtypes of x, of the upper gradient and of the results.
+        rows, cols: elements of a tile.
+        cores: size of the grid.
+        alignment: of the experts' first rows; 0 without experts.
+        has_weights, has_limit, has_act: which optional arguments and results exist.
+    """
+
+    x_dtype: str
+    grad_dtype: str
+    out_dtype: str
+    rows: int
+    cols: int
+    cores: int
+    alignment: int = 0
+    has_weights: bool = False
+    has_limit: bool = False
+    has_act: bool = False
+
+
+def plan_backward(
+    x_dtype: str, grad_dtype: str, out_dtype: str, hidden: int, cores: int, alignment: int = 0,
+    has_weights: bool = False, has_limit: bool = False, has_act: bool = False,
+) -> BackwardPlan:  # fmt: skip
+    """Chooses the tile: a few rows, as wide as leaves room for two of each buffer."""
+    rows = gcd(BACKWARD_ROWS, alignment)
+    read = 2 * BYTES[x_dtype] + BYTES[grad_dtype]
+    written = (2 + has_act) * BYTES[out_dtype]
+    cols = (SIMD_UB_LIMIT - ROOM) // (2 * (read + written)) // rows // BATCH * BATCH
+    cols = align(ceil_div(hidden, ceil_div(hidden, cols)), BATCH)
+    options = (cores, alignment, has_weights, has_limit, has_act)
+    return BackwardPlan(x_dtype, grad_dtype, out_dtype, rows, cols, *options)

@@ -1,9 +1,9 @@
-"""The fast kernel of the per-token cast of bf16 to e4m3 in groups of 128, on vector registers.
+"""The kernel of per-token casts in groups of 32, 64 or 128 channels, on vector registers.
 
-A group is one register of bf16: its largest magnitude comes from the bits in one instruction.
-Scales of a tile are computed together, then the codes, 64 at a time. Tiles are a few rows wide
-bursts; loads, arithmetic and stores of three tiles overlap. Other formats are in `block_cast_asc`,
-with the same results.
+A tile is a few rows of whole groups. Largest magnitudes are found 256 channels at a time, in slots
+of 32; then all scales of the tile are computed together, in the order of the rows, then the codes.
+Column-major scales are turned at the end. Loads, arithmetic and stores of three tiles overlap.
+Other groups and given scales are in `block_cast_asc`, with the same results.
 """
 
 # mypy: ignore-errors
@@ -15,146 +15,194 @@ from typing import Any
 import tilelang.ascend.language as T
 
 from tile_kernels._bridge import asc_kernel
-from tile_kernels.utils import align
+from tile_kernels.quant.numeric_asc import MAX_VALUE
+from tile_kernels.quant.quads_asc import (
+    PARTS,
+    SLOT,
+    UNIT,
+    clear_behind,
+    load_quads,
+    slot_magnitudes,
+    store_e2m1,
+    store_e4m3,
+)
+from tile_kernels.quant.registers_asc import LANES
+from tile_kernels.quant.scales_asc import (
+    clear_last_words,
+    clear_magnitudes,
+    scales_of_magnitudes,
+    turn_scales,
+)
 
-__all__ = ["clear_magnitudes", "scales_of_magnitudes", "token_cast"]
+__all__ = ["token_cast"]
 
-GROUP = 128  # lanes of a register of bf16
-LANES = 64  # of one of fp32
-LARGEST = 448.0
-REGISTER_BITS = 2048
-
-
-@T.macro
-def largest_magnitudes(tile, amax, rows, groups, layout):
-    """Writes the bits of the largest |bf16| of each group to its place in `amax` (int16)."""
-    all16 = T.simd.pset(16)
-    magnitude = T.simd.vdup(T.int16(0x7FFF), "int16", all16)
-    for i in T.serial(rows):
-        for g in T.serial(groups):
-            p0, p1 = layout.item(i, g)
-            value = T.reinterpret(T.simd.vld(tile[i, g * GROUP]), "int16x128")
-            bits = T.simd.vand(value, magnitude, all16)
-            T.simd.vsts(amax[p0, p1], T.simd.vcmax(bits, all16), all16, dist="ONEPT_B16")
-
-
-@T.macro
-def clear_magnitudes(amax, items, pitch):
-    """Writes zeros to all places, also to those between the rows of a tile's scales."""
-    bits = 16 if amax.dtype == "int16" else 32
-    every = T.simd.pset(bits)
-    for step in T.serial(items * bits // REGISTER_BITS):
-        r, c = step * REGISTER_BITS // bits // pitch, step * REGISTER_BITS // bits % pitch
-        zero = T.simd.vdup(T.cast(0, amax.dtype), amax.dtype, every)
-        T.simd.vsts(amax[r, c], zero, every, dist=f"NORM_B{bits}")
+REGISTER = 256  # bytes
 
 
 @T.macro
-def scales_of_magnitudes(
-    amax, inverse, scales, items, pitch, floor_bits, round_sf, largest_code=LARGEST, is_bf16=True
-):
-    """Writes scale (or its exponent) and inverse of every place of a tile.
-
-    `amax` holds the bits of bf16 numbers (int16 or int32) or of fp32 numbers (int32). `scales` are
-    fp32; or exponents as uint8 or int32 with `round_sf`.
-    """
+def join_slots(slots, groups, steps, ratio):
+    """Writes the larger of each two slots, or the largest of each four."""
     all32 = T.simd.pset(32)
-    for step in T.serial(items // LANES):
-        r, c = step * LANES // pitch, step * LANES % pitch
-        bits = T.reinterpret(
-            T.simd.vld(amax[r, c], dist="UNPK_B16" if amax.dtype == "int16" else "NORM"), "int32x64"
-        )
-        if is_bf16:
-            bits = T.simd.vshls(bits, 16, all32)
-        largest = T.reinterpret(T.simd.vmaxs(bits, floor_bits, all32), "float32x64")
-        most = T.simd.vdup(T.float32(largest_code), "float32", all32)
-        scale = T.simd.vdiv(largest, most, all32)
-        if round_sf:
-            below = T.simd.vadds(T.reinterpret(scale, "int32x64"), T.int32(-1), all32)
-            above = T.simd.vadds(T.simd.vshrs(below, 23, all32), T.int32(1), all32)
-            exponent = T.simd.vmins(above, T.int32(255), all32)
-            mirrored = T.simd.vsub(T.simd.vdup(T.int32(254), "int32", all32), exponent, all32)
-            rest = T.simd.vshls(T.simd.vmaxs(mirrored, T.int32(0), all32), 23, all32)
-            T.simd.vsts(inverse[r, c], T.reinterpret(rest, "float32x64"), all32)
-            if scales.dtype == "uint8":
-                T.simd.vsts(
-                    scales[r, c], T.reinterpret(exponent, "uint8x256"), all32, dist="PK4_B32"
-                )
-            elif scales.dtype == "int32":
-                T.simd.vsts(scales[r, c], exponent, all32)
-            else:
-                power = T.reinterpret(T.simd.vshls(exponent, 23, all32), "float32x64")
-                T.simd.vsts(scales[r, c], power, all32)
-        else:
-            T.simd.vsts(inverse[r, c], T.simd.vdiv(most, largest, all32), all32)
-            T.simd.vsts(scales[r, c], scale, all32)
+    for step in T.serial(steps):
+        first = step * LANES * ratio
+        part = T.simd.alloc_local(ratio, "int32")
+        for k in T.unroll(ratio):
+            part[k] = T.simd.vld(slots[0, first + k * LANES])
+        for k in T.unroll(ratio // 2):
+            a, b = T.simd.vdintlv(part[2 * k], part[2 * k + 1])
+            part[k] = T.simd.vmax(a, b, all32)
+        if ratio == 4:
+            a, b = T.simd.vdintlv(part[0], part[1])
+            part[0] = T.simd.vmax(a, b, all32)
+        T.simd.vsts(groups[0, step * LANES], part[0], all32)
 
 
 @T.macro
-def codes_of_values(tile, inverse, codes, rows, groups, layout):
-    """Writes the e4m3 numbers nearest to value * inverse; NaN stays NaN.
+def spread_factors(inverse, factors, items, ratio):
+    """Writes each inverse to the two or four slots of its group."""
+    bits = 16 if inverse.dtype == "bfloat16" else 32
+    lanes, every = REGISTER * 8 // bits, T.simd.pset(bits)
+    for step in T.serial(items // lanes):
+        part = T.simd.alloc_local(ratio, inverse.dtype)
+        one = T.simd.vld(inverse[0, step * lanes])
+        part[0], part[1] = T.simd.vintlv(one, one)
+        if ratio == 4:
+            part[2], part[3] = T.simd.vintlv(part[1], part[1])
+            part[0], part[1] = T.simd.vintlv(part[0], part[0])
+        for k in T.unroll(ratio):
+            place = step * lanes * ratio + k * lanes
+            T.simd.vsts(factors[0, place], part[k], every, dist=f"NORM_B{bits}")
 
-    Even and odd elements are converted apart, into the first and second byte of 32-bit lanes. No
-    product is above 448 but NaN, so the conversion that does not saturate is right for all.
-    """
-    all8, all16, all32 = T.simd.pset(8), T.simd.pset(16), T.simd.pset(32)
+
+@T.macro
+def codes_of_units(tile, factors, codes, rows, units, fmt):
+    """Writes the codes nearest to value * inverse, two units at a time."""
+    all32 = T.simd.pset(32)
     for i in T.serial(rows):
-        for g in T.serial(groups):
-            p0, p1 = layout.item(i, g)
-            factor = T.simd.vld(inverse[p0, p1], dist="BRC_B32")
-            value = T.simd.vld(tile[i, g * GROUP])
-            even = T.simd.vmul(T.simd.vcvt(value, "float32", all16, part=0), factor, all32)
-            odd = T.simd.vmul(T.simd.vcvt(value, "float32", all16, part=1), factor, all32)
-            low = T.simd.vcvt(even, "float8_e4m3fn", all8, sat=False, part=0)
-            high = T.simd.vcvt(odd, "float8_e4m3fn", all8, sat=False, part=1)
-            pair = T.simd.vor(
-                T.reinterpret(low, "int32x64"), T.reinterpret(high, "int32x64"), all32
+        for pair in T.serial(T.truncdiv(units + 1, 2)):
+            v = T.simd.alloc_local(2 * PARTS, "float32")
+            a = 2 * pair
+            b = T.min(a + 1, units - 1)  # without a second unit, the first one once more
+            factor_a = T.simd.vld(factors[i, a * (UNIT // SLOT)], dist="E2B_B32")
+            factor_b = T.simd.vld(factors[i, b * (UNIT // SLOT)], dist="E2B_B32")
+            load_quads(v, tile, i, a * UNIT)
+            load_quads(v, tile, i, b * UNIT, PARTS)
+            for k in T.unroll(PARTS):
+                v[k] = T.simd.vmul(v[k], factor_a, all32)
+            for k in T.unroll(PARTS):
+                v[PARTS + k] = T.simd.vmul(v[PARTS + k], factor_b, all32)
+            if fmt == "e4m3":
+                store_e4m3(v, 0, codes, i, a * UNIT)
+                store_e4m3(v, PARTS, codes, i, b * UNIT)
+            else:
+                store_e2m1(v, codes, i, a * UNIT, b * UNIT)
+
+
+@T.macro
+def e2m1_of_products(tile, factors, codes, rows, units):
+    """Writes the e2m1 codes nearest to bf16 values times powers of two, exact as bf16."""
+    all16, all32 = T.simd.pset(16), T.simd.pset(32)
+    for i in T.serial(rows):
+        for u in T.serial(units):
+            factor = T.simd.vld(factors[i, u * (UNIT // SLOT)], dist="E2B_B16")
+            even, odd = T.simd.vld2(tile[i, u * UNIT], "DINTLV_B16")
+            left, right = T.simd.vintlv(
+                T.simd.vmul(even, factor, all16), T.simd.vmul(odd, factor, all16)
             )
+            first = T.simd.vcvt(left, "float4_e2m1fn", all16, part=0)
+            other = T.simd.vcvt(right, "float4_e2m1fn", all16, part=0)
+            at = u * (UNIT // 2)
+            T.simd.vsts(codes[i, at], T.reinterpret(first, "int8x256"), all32, dist="PK4_B32")
             T.simd.vsts(
-                codes[i, g * GROUP], T.reinterpret(pair, "float8_e4m3fnx256"), all32, dist="PK_B32"
+                codes[i, at + UNIT // 4], T.reinterpret(other, "int8x256"), all32, dist="PK4_B32"
             )
 
 
 @asc_kernel()
 def token_cast(
-    x, out, sf, floor_bits: T.int32, tasks: T.int32,
+    x, out, sf, floor_bits: T.int32, tasks: T.int32, across: T.int32,
     plan: Any = None, round_sf: bool = False,
 ):  # fmt: skip
-    """Casts [tokens, hidden] bf16, hidden a multiple of 128 and at most the columns of a tile."""
+    """Casts [tokens, hidden] bf16 or fp32, hidden a multiple of 64; `across` tiles lie in a row.
+
+    `sf` are the items of row-major scales, or the words of column-major ones. `plan` is by
+    `plan_token_cast`; its mode ``sf`` writes scales only.
+    """
     M, H, XS = T.dynamic("M, H, XS")
-    OS, S0, S1, SS = T.dynamic("OS, S0, S1, SS")
-    x: T.StridedTensor((M, H), (XS, 1), T.bfloat16)
-    out: T.StridedTensor((M, H), (OS, 1), T.float8_e4m3fn)
-    sf: T.StridedTensor((S0, S1), (SS, 1), plan.sf.dtype)
+    OM, OW, OS, S0, S1, SS = T.dynamic("OM, OW, OS, S0, S1, SS")
+    pack, is_turned = plan.sf.word, plan.sf.layout.is_column_major
+    sf_dtype = f"int{8 * pack}" if is_turned and pack > 1 else plan.sf.dtype
+    x: T.StridedTensor((M, H), (XS, 1), plan.x_dtype)
+    out: T.StridedTensor((OM, OW), (OS, 1), plan.out_dtype)
+    sf: T.StridedTensor((S0, S1), (SS, 1), sf_dtype)
 
     R, C = plan.rows, plan.cols
-    s0, s1 = plan.sf.tile(R, C)
-    pitch = plan.sf.pitch(R, C)
-    places = align(s0, max(GROUP // pitch, 1))  # rows of scales that fill whole registers
+    width = plan.sf.block[1]
+    G, ratio = C // width, width // SLOT
+    wide, pitch = (G // pack, max(R, 16)) if is_turned else (1, 32)
+    # Values times powers of two are exact as bf16
+    is_exact = round_sf and (plan.x_dtype, plan.fmt) == ("bfloat16", "e2m1")
+    factor_dtype = "bfloat16" if is_exact else "float32"
     with T.Kernel(plan.cores) as core:
-        tile = T.alloc_shared((R, C), T.bfloat16)
-        codes = T.alloc_shared((R, C), T.float8_e4m3fn)
-        amax = T.alloc_shared((places, pitch), T.int16)
-        inverse = T.alloc_shared((places, pitch), T.float32)
-        scales = T.alloc_shared((places, pitch), plan.sf.dtype)
-        T.annotate_buffer_versions({tile: 2, codes: 2, scales: 2, amax: 1, inverse: 1})
+        tile = T.alloc_shared((R, C), plan.x_dtype)
+        codes = T.alloc_shared((R, C // plan.out_per_item), plan.out_dtype)
+        slots = T.alloc_shared((R, C // SLOT), T.int32)
+        factors = T.alloc_shared((R, C // SLOT), factor_dtype)
+        groups = T.alloc_shared((R, G) if ratio > 1 else (1, LANES), T.int32)
+        inverse = T.alloc_shared((R, G) if ratio > 1 else (1, 2 * LANES), factor_dtype)
+        scales = T.alloc_shared((max(R, REGISTER // G), G), plan.sf.dtype)
+        turned = T.alloc_shared((wide, pitch), sf_dtype)
+        versions = {slots: 1, factors: 1, groups: 1, inverse: 1, tile: 2, codes: 2}
+        T.annotate_buffer_versions(
+            {**versions, scales: 1 if is_turned else 2, turned: 2 if is_turned else 1}
+        )
         with T.SimdVF():
-            clear_magnitudes(amax, places * pitch, pitch)
+            clear_magnitudes(slots, R * C // SLOT, C // SLOT)
         for turn in T.Pipelined(
             T.truncdiv(tasks - core + plan.cores - 1, plan.cores), num_stages=2
         ):
-            row0 = (turn * plan.cores + core) * R
-            o0, o1 = plan.sf.layout.items(row0, 0)
-            T.copy(x[row0, 0], tile)
+            # NOTE: variables keep these terms out of every index, lowering is quicker then.
+            row0, col0 = T.alloc_var(T.int32), T.alloc_var(T.int32)
+            with T.Stage(0), T.Task(latency=1, ii=1):
+                row0 = T.truncdiv(turn * plan.cores + core, across) * R
+                col0 = T.truncmod(turn * plan.cores + core, across) * C
+            T.copy(x[row0, col0], tile)
             with T.SimdVF():
-                rows = T.min(M - row0, R)
-                groups = T.truncdiv(H, GROUP)
-                largest_magnitudes(tile, amax, rows, groups, plan.sf.layout)
+                rows, cols = T.min(M - row0, R), T.min(H - col0, C)
+                units = T.truncdiv(cols + UNIT - 1, UNIT)
+                clear_behind(tile, rows, cols)
                 T.simd.mem_bar("VST_VLD")
+                slot_magnitudes(tile, slots, rows, units)
+                T.simd.mem_bar("VST_VLD")
+                # Scales
+                if ratio > 1:
+                    join_slots(slots, groups, R * G // LANES, ratio)
+                    T.simd.mem_bar("VST_VLD")
                 scales_of_magnitudes(
-                    amax, inverse, scales, align(s0 * pitch, LANES), pitch, floor_bits, round_sf
-                )
+                    groups if ratio > 1 else slots, inverse if ratio > 1 else factors, scales,
+                    R * G, G, floor_bits, round_sf, MAX_VALUE[plan.fmt],
+                    plan.x_dtype == "bfloat16",
+                )  # fmt: skip
+                if pack > 1:
+                    T.simd.mem_bar("VST_VST")
+                    clear_last_words(scales, rows, T.truncdiv(cols + width - 1, width), pack)
                 T.simd.mem_bar("VST_VLD")
-                codes_of_values(tile, inverse, codes, rows, groups, plan.sf.layout)
-            T.copy(codes, out[row0, 0])
-            T.copy(scales[0:s0, 0:s1], sf[o0 : o0 + s0, o1 : o1 + s1])
+                if is_turned:
+                    turn_scales(scales, turned, R * G // pack, wide, pitch)
+                # Codes
+                if plan.mode == "cast":
+                    if ratio > 1:
+                        spread_factors(inverse, factors, R * G, ratio)
+                        T.simd.mem_bar("VST_VLD")
+                    if is_exact:
+                        e2m1_of_products(tile, factors, codes, rows, units)
+                    else:
+                        codes_of_units(tile, factors, codes, rows, units, plan.fmt)
+            if plan.mode == "cast":
+                T.copy(codes, out[row0, col0 // plan.out_per_item])
+            if is_turned:
+                first = T.truncdiv(col0, width * pack)
+                T.copy(turned[0:wide, 0:R], sf[first : first + wide, row0 : row0 + R])
+            else:
+                first = T.truncdiv(col0, width)
+                T.copy(scales[0:R, 0:G], sf[row0 : row0 + R, first : first + G])

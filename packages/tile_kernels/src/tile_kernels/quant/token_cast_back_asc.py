@@ -12,11 +12,11 @@ from typing import Any
 import tilelang.ascend.language as T
 
 from tile_kernels._bridge import asc_kernel
+from tile_kernels.quant.registers_asc import LANES
 
 __all__ = ["token_cast_back"]
 
 GROUP = 128  # channels of a scale
-LANES = 64  # fp32 lanes of a register
 
 
 @asc_kernel()

@@ -10,11 +10,11 @@ from __future__ import annotations
 import tilelang.ascend.language as T
 
 from tile_kernels._bridge import asc_kernel
+from tile_kernels.quant.registers_asc import LANES
 
 __all__ = ["token_norm"]
 
 STEP = 128  # lanes of a register of bf16
-HALF = 64  # of one of fp32
 
 
 @asc_kernel()
@@ -36,7 +36,7 @@ def token_norm(
         result = T.alloc_shared((rows, cols), T.bfloat16)
         given = T.alloc_shared((cols,), T.bfloat16)
         factors = T.alloc_shared((2, cols // 2), T.float32)  # of even and odd columns
-        inverse = T.alloc_shared((HALF,), T.float32)
+        inverse = T.alloc_shared((LANES,), T.float32)
         T.annotate_buffer_versions({tile: 2, result: 2, inverse: 2})
         if has_weight:
             T.copy(weight[0:cols], given)
@@ -47,12 +47,12 @@ def token_norm(
                     value = T.simd.vld(given[g * STEP])
                     even = T.simd.vcvt(value, "float32", all16, part=0)
                     odd = T.simd.vcvt(value, "float32", all16, part=1)
-                    T.simd.vsts(factors[0, g * HALF], T.simd.vmuls(even, out_scale, all32), all32)
-                    T.simd.vsts(factors[1, g * HALF], T.simd.vmuls(odd, out_scale, all32), all32)
+                    T.simd.vsts(factors[0, g * LANES], T.simd.vmuls(even, out_scale, all32), all32)
+                    T.simd.vsts(factors[1, g * LANES], T.simd.vmuls(odd, out_scale, all32), all32)
                 else:
                     scale = T.simd.vdup(out_scale, "float32", all32)
-                    T.simd.vsts(factors[0, g * HALF], scale, all32)
-                    T.simd.vsts(factors[1, g * HALF], scale, all32)
+                    T.simd.vsts(factors[0, g * LANES], scale, all32)
+                    T.simd.vsts(factors[1, g * LANES], scale, all32)
         for turn in T.Pipelined(T.truncdiv(tasks - core + cores - 1, cores), num_stages=2):
             row0 = (turn * cores + core) * rows
             T.copy(x[row0, 0], tile)
@@ -94,11 +94,11 @@ def token_norm(
                         value = T.simd.vld(tile[i, g * STEP])
                         even = T.simd.vmul(
                             T.simd.vmul(T.simd.vcvt(value, "float32", all16, part=0), times, all32),
-                            T.simd.vld(factors[0, g * HALF]), all32,
+                            T.simd.vld(factors[0, g * LANES]), all32,
                         )  # fmt: skip
                         odd = T.simd.vmul(
                             T.simd.vmul(T.simd.vcvt(value, "float32", all16, part=1), times, all32),
-                            T.simd.vld(factors[1, g * HALF]), all32,
+                            T.simd.vld(factors[1, g * LANES]), all32,
                         )  # fmt: skip
                         low = T.simd.vcvt(even, "bfloat16", all16, sat=False, part=0)
                         high = T.simd.vcvt(odd, "bfloat16", all16, sat=False, part=1)

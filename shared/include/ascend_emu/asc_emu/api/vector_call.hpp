@@ -53,7 +53,7 @@ struct VectorFunctionTraits<void (*)(P...)> {
                       "arguments of a vector function are aligned to at most 8 bytes");
         static_assert(offsets().at[kCount] <= VectorFunction::kArgumentBytes,
                       "a vector function takes at most 144 bytes of arguments");
-        VectorFunction i;
+        VectorFunction i{};
         i.run = [](const void* arguments) {
             call<kFunction>(arguments, std::make_index_sequence<kCount>());
         };

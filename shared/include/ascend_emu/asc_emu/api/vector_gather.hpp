@@ -18,7 +18,8 @@ inline ASC_EMU_FORCED void gather_elements(VectorRegister<Result>& dst, T* base,
                                            const VectorRegister<I>& index,
                                            const MaskRegister& mask) {
     static_assert(std::is_unsigned_v<I>, "asc_gather takes unsigned indices");
-    ASC_EMU_TIMED_OP(VectorClass::gather, dst, index, mask);
+    ASC_EMU_TIMED_AT(dst, moved_indexed(VectorClass::gather, base, index, kVectorBytes / sizeof(I),
+                                        sizeof(T), sizeof(T), mask));
     constexpr uint32_t W = sizeof(I), kLanes = kVectorBytes / W;
     // Inactive lanes read element 0 where that is allowed, and are cleared.
     VectorRegister<I> used;
@@ -28,7 +29,7 @@ inline ASC_EMU_FORCED void gather_elements(VectorRegister<Result>& dst, T* base,
     for (uint32_t i = 0; i < kLanes; ++i) highest = at[i] > highest ? at[i] : highest;
     const uintptr_t offset = reinterpret_cast<uintptr_t>(base) - asc_emu_vector.ub;
     LaneArray<I> to;
-    if (asc_emu_observing == 0 && offset < kUbBytes && offset % sizeof(T) == 0 &&
+    if (!ASC_EMU_OBSERVED && offset < kUbBytes && offset % sizeof(T) == 0 &&
         offset + (uint64_t{highest} + 1) * sizeof(T) <= kUbBytes) {
         const auto* from = reinterpret_cast<const BitsOf<T>*>(base);
         for (uint32_t i = 0; i < kLanes; ++i) to[i] = static_cast<I>(from[at[i]]);
@@ -52,7 +53,7 @@ template <class T>
 inline ASC_EMU_FORCED void gather_blocks(VectorRegister<T>& dst, T* base,
                                          const VectorRegister<uint32_t>& index,
                                          const MaskRegister& mask) {
-    ASC_EMU_TIMED_OP(VectorClass::gather, dst, index, mask);
+    ASC_EMU_TIMED_AT(dst, moved_indexed(VectorClass::gather, base, index, 8, 1, 32, mask));
     const auto at = lanes_of(index);
     LaneArray<uint8_t> to;
     for (uint32_t k = 0; k < 8; ++k) {
@@ -74,7 +75,8 @@ inline ASC_EMU_FORCED void scatter_elements(T* base, const VectorRegister<T>& sr
     static_assert(
         std::is_unsigned_v<I> && (sizeof(T) == 1 ? sizeof(I) == 2 : sizeof(I) == sizeof(T)),
         "asc_scatter takes u16 indices for elements of 1 or 2 bytes, u32 ones for 4");
-    ASC_EMU_TIMED_STORE(VectorClass::scatter, src, index, mask);
+    ASC_EMU_TIMED_CALL(moved_indexed(VectorClass::scatter, base, index, kVectorBytes / sizeof(I),
+                                     sizeof(T), sizeof(T), mask, src));
     // Bytes sit at the even places of 16-bit lanes.
     const auto from = lanes_of<I>(src);
     const auto at = lanes_of(index);

@@ -11,7 +11,7 @@ namespace asc_emu {
 struct LoadNorm {
     template <class T>
     static ASC_EMU_INLINE void run(VectorRegister<T>& dst, T* src) {
-        ASC_EMU_TIMED_OP(VectorClass::load, dst);
+        ASC_EMU_TIMED_LOAD(VectorClass::load, dst, src, kVectorBytes);
         const char* from = reinterpret_cast<const char*>(ub_source(src, kVectorBytes, 32));
         each_chunk([&](uint32_t k) ASC_EMU_LAMBDA {
             __builtin_memcpy(&dst.part[k], from + k * kChunkBytes, kChunkBytes);
@@ -21,7 +21,7 @@ struct LoadNorm {
 struct LoadBroadcast {
     template <class T>
     static ASC_EMU_INLINE void run(VectorRegister<T>& dst, T* src) {
-        ASC_EMU_TIMED_OP(VectorClass::load, dst);
+        ASC_EMU_TIMED_LOAD(VectorClass::load, dst, src, sizeof(T));
         using U = BitsOf<T>;
         U element;
         __builtin_memcpy(&element, ub_source(src, sizeof(T), sizeof(T)), sizeof(T));
@@ -32,7 +32,7 @@ struct LoadBroadcast {
 struct LoadUpsample {
     template <class T>
     static ASC_EMU_INLINE void run(VectorRegister<T>& dst, T* src) {
-        ASC_EMU_TIMED_OP(VectorClass::load, dst);
+        ASC_EMU_TIMED_LOAD(VectorClass::load, dst, src, 128);
         static_assert(sizeof(T) <= 2, "upsampling loads take elements of 1 or 2 bytes");
         LaneArray<BitsOf<T>> lanes;
         BitsOf<T> from[kVectorBytes / 2 / sizeof(T)];
@@ -44,7 +44,7 @@ struct LoadUpsample {
 struct LoadDownsample {
     template <class T>
     static ASC_EMU_INLINE void run(VectorRegister<T>& dst, T* src) {
-        ASC_EMU_TIMED_OP(VectorClass::load, dst);
+        ASC_EMU_TIMED_LOAD(VectorClass::load_alone, dst, src, 512);
         static_assert(sizeof(T) <= 2, "downsampling loads take elements of 1 or 2 bytes");
         LaneArray<BitsOf<T>> lanes;
         BitsOf<T> from[2 * kVectorBytes / sizeof(T)];
@@ -58,7 +58,7 @@ template <uint32_t kTimes>
 struct LoadUnpack {
     template <class T>
     static ASC_EMU_INLINE void run(VectorRegister<T>& dst, T* src) {
-        ASC_EMU_TIMED_OP(VectorClass::load, dst);
+        ASC_EMU_TIMED_LOAD(VectorClass::load, dst, src, kVectorBytes / kTimes);
         static_assert(sizeof(T) * kTimes <= 8 && (kTimes == 2 || sizeof(T) == 1),
                       "unpacking loads take elements of 1, 2 or 4 bytes, the fourfold one of 1");
         using Wide = LaneBits<sizeof(T) * kTimes>;
@@ -73,7 +73,7 @@ struct LoadUnpack {
 struct LoadBlock {
     template <class T>
     static ASC_EMU_INLINE void run(VectorRegister<T>& dst, T* src) {
-        ASC_EMU_TIMED_OP(VectorClass::load, dst);
+        ASC_EMU_TIMED_LOAD(VectorClass::load, dst, src, 32);
         const void* from = ub_source(src, 32, 32);
         LaneArray<uint8_t> lanes;
         for (uint32_t k = 0; k < 8; ++k) __builtin_memcpy(lanes.lane + 32 * k, from, 32);
@@ -83,7 +83,7 @@ struct LoadBlock {
 struct LoadElementToBlock {
     template <class T>
     static ASC_EMU_INLINE void run(VectorRegister<T>& dst, T* src) {
-        ASC_EMU_TIMED_OP(VectorClass::load, dst);
+        ASC_EMU_TIMED_LOAD(VectorClass::load, dst, src, 8 * sizeof(T));
         static_assert(sizeof(T) == 2 || sizeof(T) == 4,
                       "element-to-block loads take elements of 2 or 4 bytes");
         constexpr uint32_t kBytes = 8 * sizeof(T);
@@ -97,7 +97,7 @@ struct LoadElementToBlock {
 struct LoadDeinterleave {
     template <class T>
     static ASC_EMU_INLINE void run(VectorRegister<T>& dst0, VectorRegister<T>& dst1, T* src) {
-        ASC_EMU_TIMED_OP(VectorClass::load_alone, dst0);
+        ASC_EMU_TIMED_LOAD(VectorClass::load_alone, dst0, src, 512);
         using U = BitsOf<T>;
         constexpr uint32_t kLanes = kVectorBytes / sizeof(T);
         alignas(64) U from[2 * kLanes];
@@ -114,7 +114,8 @@ struct LoadDeinterleave {
 template <class T>
 inline ASC_EMU_FORCED void load_blocks(VectorRegister<T>& dst, const void* base,
                                        uint32_t block_stride, const MaskRegister& mask) {
-    ASC_EMU_TIMED_OP(VectorClass::load_alone, dst, mask);
+    ASC_EMU_TIMED_AT(dst,
+                     moved_blocks<sizeof(T)>(VectorClass::load_blocks, base, block_stride, mask));
     LaneArray<uint8_t> lanes;
     for (uint32_t k = 0; k < 8; ++k) {
         const uint64_t bits = mask.word[k / 2] >> (k % 2 * 32);
@@ -130,15 +131,15 @@ inline ASC_EMU_FORCED void load_blocks(VectorRegister<T>& dst, const void* base,
 }
 // Masks: 256 bits, 128 bits twice each, or every second of 512.
 inline ASC_EMU_FORCED void load_mask(MaskRegister& dst, const void* src) {
-    ASC_EMU_TIMED_OP(VectorClass::load, dst);
+    ASC_EMU_TIMED_LOAD(VectorClass::load, dst, src, 32);
     __builtin_memcpy(&dst, ub_source(src, 32, 32), 32);
 }
 inline ASC_EMU_FORCED void load_mask_upsampled(MaskRegister& dst, const void* src) {
-    ASC_EMU_TIMED_OP(VectorClass::load, dst);
+    ASC_EMU_TIMED_LOAD(VectorClass::load, dst, src, 16);
     dst = repeat_bits<2>(ub_source(src, 16, 16));
 }
 inline ASC_EMU_FORCED void load_mask_downsampled(MaskRegister& dst, const void* src) {
-    ASC_EMU_TIMED_OP(VectorClass::load, dst);
+    ASC_EMU_TIMED_LOAD(VectorClass::load, dst, src, 64);
     uint64_t words[8];
     __builtin_memcpy(words, ub_source(src, 64, 32), 64);
     for (uint32_t w = 0; w < 4; ++w)

@@ -31,22 +31,76 @@ ASC_EMU_INLINE T* ub_pointer(T* p, uint32_t bytes, uint32_t align) {
 // The same for a load, which checkers are told of.
 template <class T>
 ASC_EMU_INLINE const T* ub_source(T* p, uint32_t bytes, uint32_t align) {
-    if (__builtin_expect(asc_emu_observing != 0, 0)) asc_emu_vector_access(p, bytes, 0);
+    if (__builtin_expect(ASC_EMU_OBSERVED, 0)) asc_emu_vector_access(p, bytes, 0);
     return ub_pointer(p, bytes, align);
 }
 // The same for a store of all bytes.
 template <class T>
 ASC_EMU_INLINE T* ub_target(T* p, uint32_t bytes, uint32_t align) {
-    if (__builtin_expect(asc_emu_observing != 0, 0)) asc_emu_vector_access(p, bytes, 1);
+    if (__builtin_expect(ASC_EMU_OBSERVED, 0)) asc_emu_vector_access(p, bytes, 1);
     return ub_pointer(p, bytes, align);
 }
-// The same for a store of the active lanes of W bytes, kBytes each in memory. NOTE: the runtime takes
-// the lanes apart, since the call must lie in the user's function for a finding to name its line.
+// The same for a store of the active lanes of W bytes, kBytes each in memory. NOTE: the runtime
+// takes the lanes apart, since the call must lie in the user's function for a finding to name its
+// line.
 template <uint32_t W, uint32_t kBytes, class T>
 ASC_EMU_INLINE T* ub_target(T* p, const MaskRegister& mask, uint32_t align) {
-    if (__builtin_expect(asc_emu_observing != 0, 0)) asc_emu_vector_lanes(p, mask.word, W, kBytes);
+    if (__builtin_expect(ASC_EMU_OBSERVED, 0)) asc_emu_vector_lanes(p, mask.word, W, kBytes);
     return ub_pointer(p, kVectorBytes / W * kBytes, align);
 }
+
+#if ASC_EMU_TIMED
+// Blocks of 32 bytes that a store of the active lanes of W bytes touches, kBytes each in memory: a
+// bit each.
+template <uint32_t W, uint32_t kBytes>
+ASC_EMU_INLINE uint32_t stored_blocks(const MaskRegister& mask) {
+    constexpr uint32_t kBlocks = kVectorBytes / W * kBytes / 32, kBits = kVectorBytes / kBlocks;
+    if (mask.template all<W>()) return (1u << kBlocks) - 1;
+    uint32_t blocks = 0;
+    for (uint32_t bit = 0; bit < kVectorBytes; bit += 32)
+        if ((mask.word[bit / 64] >> bit % 64 & 0xffffffffu & kLaneLow<W>) != 0)
+            blocks |= 1u << bit / kBits;
+    return blocks;
+}
+template <uint32_t W, uint32_t kBytes, class T>
+ASC_EMU_INLINE uint32_t moved_lanes(VectorClass c, const volatile void* p, const MaskRegister& mask,
+                                    const T& source) {
+    return asc_emu_vector_move(static_cast<uint32_t>(c), ready_of(source, mask), p,
+                               stored_blocks<W, kBytes>(mask));
+}
+// An unaligned store of `bytes` bytes: the blocks that it makes full. Its state register keeps the
+// rest.
+template <class... R>
+ASC_EMU_INLINE uint32_t moved_whole(VectorClass c, const volatile void* p, uint32_t bytes,
+                                    const R&... sources) {
+    const uint32_t blocks =
+        (static_cast<uint32_t>(reinterpret_cast<uintptr_t>(p) & 31) + bytes) / 32;
+    return asc_emu_vector_move(static_cast<uint32_t>(c), ready_of(sources...), p,
+                               (1u << blocks) - 1);
+}
+// Blocks `stride` blocks apart, those with an active lane.
+template <uint32_t W, class... R>
+ASC_EMU_INLINE uint32_t moved_blocks(VectorClass c, const volatile void* p, uint32_t stride,
+                                     const MaskRegister& mask, const R&... sources) {
+    return asc_emu_vector_move_blocks(static_cast<uint32_t>(c), ready_of(mask, sources...), p,
+                                      stride, stored_blocks<W, W>(mask));
+}
+// Elements of `bytes` bytes at `scale` times the active lanes of an index.
+template <class I, class... R>
+inline ASC_EMU_FORCED uint32_t moved_indexed(VectorClass c, const volatile void* base,
+                                             const VectorRegister<I>& index, uint32_t lanes,
+                                             uint32_t scale, uint32_t bytes,
+                                             const MaskRegister& mask, const R&... sources) {
+    const auto at = lanes_of(index);
+    uint32_t offsets[kVectorBytes / sizeof(I)], half = 0, count = 0;
+    for (uint32_t i = 0; i < lanes; ++i) {
+        if (i == lanes / 2) half = count;
+        if (mask.template lane<sizeof(I)>(i)) offsets[count++] = at[i] * scale;
+    }
+    return asc_emu_vector_move_indexed(static_cast<uint32_t>(c), ready_of(index, mask, sources...),
+                                       base, offsets, half, count, bytes);
+}
+#endif
 
 // A pointer moved by elements of its type, by an address register, or by bytes.
 template <class T>

@@ -97,13 +97,14 @@ inline ASC_EMU_FORCED void asc_squeeze_and_storeunalign(__ubuf__ T* base,
 template <class T>
 inline ASC_EMU_FORCED void asc_squeeze_and_storeunalign_finalize(__ubuf__ T*,
                                                                  vector_store_unalign& state) {
-    asc_emu::flush_store(state);
+    asc_emu::post_store(state);
 }
 // AR as a number in UB.
 template <class T>
 inline ASC_EMU_FORCED void asc_storealign_squeeze_status(__ubuf__ T* dst, int32_t offset = 0) {
     static_assert(sizeof(T) == 4, "AR is stored as a 32-bit number");
     const auto bytes = static_cast<uint32_t>(asc_emu::registers().ar);
+    ASC_EMU_TIMED_MOVE(asc_emu::VectorClass::store, dst + offset, 4);
     __builtin_memcpy(asc_emu::ub_target(dst + offset, 4, 4), &bytes, 4);
 }
 

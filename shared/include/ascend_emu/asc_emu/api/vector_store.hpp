@@ -33,8 +33,8 @@ ASC_EMU_INLINE void store_chunk(char* to, ChunkBits v, uint64_t bits) {
 struct StoreNorm {
     template <class T>
     static ASC_EMU_INLINE void run(T* dst, const VectorRegister<T>& src, const MaskRegister& mask) {
-        ASC_EMU_TIMED_STORE(VectorClass::store, src, mask);
         constexpr uint32_t W = sizeof(T);
+        ASC_EMU_TIMED_CALL(moved_lanes<W, W>(VectorClass::store, dst, mask, src));
         auto* to = reinterpret_cast<char*>(ub_target<W, W>(dst, mask, 32));
         if (mask.template all<W>()) {
             each_chunk([&](uint32_t k) ASC_EMU_LAMBDA {
@@ -55,7 +55,8 @@ struct StorePack {
         static_assert(kTimes == 2 ? sizeof(T) >= 2 : sizeof(T) == 4,
                       "asc_storealign_pack halves lanes of 2, 4 or 8 bytes, "
                       "asc_storealign_pack_quarter quarters lanes of 4");
-        ASC_EMU_TIMED_STORE(VectorClass::store, src, mask);
+        ASC_EMU_TIMED_CALL(
+            moved_lanes<sizeof(T), sizeof(T) / kTimes>(VectorClass::store, dst, mask, src));
         constexpr uint32_t W = sizeof(T), kLanes = kVectorBytes / W;
         using Packed = LaneBits<W / kTimes>;
         auto* to = reinterpret_cast<Packed*>(ub_target<W, W / kTimes>(dst, mask, 32));
@@ -72,14 +73,15 @@ struct StorePack {
 };
 template <class T>
 ASC_EMU_INLINE void store_first(T* dst, const VectorRegister<T>& src) {
-    ASC_EMU_TIMED_STORE(VectorClass::store, src);
+    ASC_EMU_TIMED_MOVE(VectorClass::store, dst, sizeof(T), src);
     __builtin_memcpy(ub_target(dst, sizeof(T), sizeof(T)), &src, sizeof(T));
 }
 template <class T>
 ASC_EMU_INLINE void store_interleaved(T* dst, const VectorRegister<T>& src0,
                                       const VectorRegister<T>& src1) {
-    ASC_EMU_TIMED_STORE(VectorClass::store, src0, src1);
-    ASC_EMU_TIMED_STORE(VectorClass::store, src0, src1);
+    ASC_EMU_TIMED_MOVE(VectorClass::store, dst, kVectorBytes, src0, src1);
+    ASC_EMU_TIMED_MOVE(VectorClass::store, dst + kVectorBytes / sizeof(T), kVectorBytes, src0,
+                        src1);
     using U = BitsOf<T>;
     constexpr uint32_t kLanes = kVectorBytes / sizeof(T);
     const auto a = lanes_of<U>(src0), b = lanes_of<U>(src1);
@@ -94,8 +96,8 @@ ASC_EMU_INLINE void store_interleaved(T* dst, const VectorRegister<T>& src0,
 template <class T>
 inline ASC_EMU_FORCED void store_blocks(void* base, const VectorRegister<T>& src,
                                         uint32_t block_stride, const MaskRegister& mask) {
-    ASC_EMU_TIMED_STORE(VectorClass::store, src, mask);
     constexpr uint32_t W = sizeof(T);
+    ASC_EMU_TIMED_CALL(moved_blocks<W>(VectorClass::store_blocks, base, block_stride, mask, src));
     const auto lanes = lanes_of<BitsOf<T>>(src);
     for (uint32_t k = 0; k < 8; ++k) {
         const uint64_t bits = mask.word[k / 2] >> (k % 2 * 32) & 0xffffffffu & kLaneLow<W>;
@@ -113,13 +115,13 @@ inline ASC_EMU_FORCED void store_blocks(void* base, const VectorRegister<T>& src
 }
 // NOTE: as a vector, since g++ 12 computes copies of 32 constant bytes wrongly under AVX-512.
 inline ASC_EMU_FORCED void store_mask(void* dst, const MaskRegister& src) {
-    ASC_EMU_TIMED_STORE(VectorClass::store, src);
+    ASC_EMU_TIMED_MOVE(VectorClass::store, dst, 32, src);
     typedef uint64_t Words __attribute__((vector_size(32), may_alias));
     *static_cast<Words*>(ub_target(dst, 32, 32)) =
         Words{src.word[0], src.word[1], src.word[2], src.word[3]};
 }
 inline ASC_EMU_FORCED void store_mask_packed(void* dst, const MaskRegister& src) {
-    ASC_EMU_TIMED_STORE(VectorClass::store, src);
+    ASC_EMU_TIMED_MOVE(VectorClass::store, dst, 16, src);
     MaskRegister packed;
     pack_mask(packed, src, 0);
     __builtin_memcpy(ub_target(dst, 16, 16), &packed, 16);

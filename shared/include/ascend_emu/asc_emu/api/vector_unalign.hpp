@@ -35,13 +35,18 @@ namespace asc_emu {
 template <class T>
 inline ASC_EMU_FORCED void prime_load(vector_load_unalign& state, const T* src) {
     const uintptr_t block = reinterpret_cast<uintptr_t>(src) & ~uintptr_t{31};
+    ASC_EMU_TIMED_MOVE(VectorClass::load, reinterpret_cast<const char*>(block), 32);
     ub_source(reinterpret_cast<const char*>(block), 32, 32);
     state.next = reinterpret_cast<uintptr_t>(src);
 }
 template <class T>
 inline ASC_EMU_FORCED void load_unaligned(VectorRegister<T>& dst, vector_load_unalign& state,
                                           const T* src) {
-    ASC_EMU_TIMED_OP(VectorClass::load_alone, dst);
+    // Its state register holds the block in which it begins.
+    ASC_EMU_TIMED_LOAD(
+        VectorClass::load, dst,
+        reinterpret_cast<const char*>((reinterpret_cast<uintptr_t>(src) + 31) & ~uintptr_t{31}),
+        kVectorBytes);
     if (state.next != reinterpret_cast<uintptr_t>(src))
         asc_emu_fail(
             "an unaligned load of a place its vector_load_unalign is not primed for; call "
@@ -83,17 +88,23 @@ inline ASC_EMU_FORCED void store_unaligned(void* dst, vector_store_unalign& stat
 template <class T>
 inline ASC_EMU_FORCED void store_unaligned(T* dst, vector_store_unalign& state,
                                            const VectorRegister<T>& src, uint32_t count) {
-    ASC_EMU_TIMED_STORE(VectorClass::store, src);
+    ASC_EMU_TIMED_CALL(moved_whole(VectorClass::store, dst, count * sizeof(T), src));
     if (count > kVectorBytes / sizeof(T))
         asc_emu_fail("an unaligned store got more elements than a register has lanes");
     store_unaligned(dst, state, &src, count * sizeof(T), sizeof(T));
+}
+// The instruction that writes what a state holds.
+inline ASC_EMU_FORCED void post_store(vector_store_unalign& state) {
+    ASC_EMU_TIMED_MOVE(VectorClass::store, reinterpret_cast<char*>(state.next - state.held),
+                        state.held);
+    flush_store(state);
 }
 inline ASC_EMU_FORCED void finish_store(const void* end, vector_store_unalign& state) {
     if (state.held != 0 && state.next != reinterpret_cast<uintptr_t>(end))
         asc_emu_fail(
             "asc_storeunalign_post got a place that is not the end of the stores before "
             "it; its address plus offset must be where they ended");
-    flush_store(state);
+    post_store(state);
 }
 
 }  // namespace asc_emu
@@ -131,6 +142,7 @@ inline ASC_EMU_FORCED void asc_loadunalign_postupdate(asc_emu::VectorRegister<T>
 }
 template <class T>
 inline ASC_EMU_FORCED void asc_load(asc_emu::VectorRegister<T>& dst, __ubuf__ T* src) {
+    ASC_EMU_TIMED_LOAD(asc_emu::VectorClass::load, dst, src, asc_emu::kVectorBytes);
     __builtin_memcpy(&dst, asc_emu::ub_source(src, asc_emu::kVectorBytes, sizeof(T)),
                      asc_emu::kVectorBytes);
 }
@@ -167,8 +179,10 @@ inline ASC_EMU_FORCED void asc_storeunalign_postupdate(__ubuf__ T* dst, vector_s
         asc_emu_fail(
             "an unaligned store of squeezed elements has none to store; call "
             "asc_squeeze_with_status before each of them");
-    asc_emu::store_unaligned(asc_emu::moved_bytes(dst, static_cast<int64_t>(r.ar_stored)), src0,
-                             &src1, static_cast<uint32_t>(r.ar - r.ar_stored), sizeof(T));
+    auto* const at = asc_emu::moved_bytes(dst, static_cast<int64_t>(r.ar_stored));
+    const auto bytes = static_cast<uint32_t>(r.ar - r.ar_stored);
+    ASC_EMU_TIMED_CALL(asc_emu::moved_whole(asc_emu::VectorClass::store, at, bytes, src1));
+    asc_emu::store_unaligned(at, src0, &src1, bytes, sizeof(T));
     r.ar_stored = r.ar;
     r.ar_squeezed = false;
 }
@@ -182,12 +196,13 @@ inline ASC_EMU_FORCED void asc_storeunalign_postupdate(__ubuf__ T*& dst, vector_
     asc_emu::pack_mask(packed, src1, 0);
     if constexpr (sizeof(T) == 4) asc_emu::pack_mask(packed, packed, 0);
     constexpr uint32_t kBytes = 32 / sizeof(T);
+    ASC_EMU_TIMED_CALL(asc_emu::moved_whole(asc_emu::VectorClass::store, dst, kBytes, src1));
     asc_emu::store_unaligned(dst, src0, &packed, kBytes, sizeof(T));
     dst = asc_emu::moved_bytes(dst, kBytes);
 }
 template <class T>
 inline ASC_EMU_FORCED void asc_storeunalign_post(__ubuf__ T*, vector_store_unalign& src) {
-    asc_emu::flush_store(src);
+    asc_emu::post_store(src);
 }
 template <class T>
 inline ASC_EMU_FORCED void asc_storeunalign_post(__ubuf__ T* dst, vector_store_unalign& src,
@@ -196,7 +211,7 @@ inline ASC_EMU_FORCED void asc_storeunalign_post(__ubuf__ T* dst, vector_store_u
 }
 template <class T>
 inline ASC_EMU_FORCED void asc_storeunalign_post(__ubuf__ T*, vector_store_unalign& src, addr_reg) {
-    asc_emu::flush_store(src);
+    asc_emu::post_store(src);
 }
 template <class T>
 inline ASC_EMU_FORCED void asc_storeunalign_post_postupdate(__ubuf__ T*& dst,
@@ -211,5 +226,7 @@ inline ASC_EMU_FORCED void asc_store(__ubuf__ T* dst, const asc_emu::VectorRegis
     if (count > asc_emu::kVectorBytes / sizeof(T))
         asc_emu_fail("asc_store got more elements than a register has lanes");
     const uint32_t bytes = count * static_cast<uint32_t>(sizeof(T));
+    ASC_EMU_TIMED_CALL(asc_emu::moved_whole(asc_emu::VectorClass::store, dst, bytes, src));
+    ASC_EMU_TIMED_MOVE(asc_emu::VectorClass::store, dst + count, 0);
     if (count != 0) __builtin_memcpy(asc_emu::ub_target(dst, bytes, sizeof(T)), &src, bytes);
 }

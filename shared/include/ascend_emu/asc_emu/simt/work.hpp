@@ -13,7 +13,22 @@ struct asc_emu_simt_work_count {
 // Of the running thread, and of thread 0; null while nobody counts.
 extern __thread asc_emu_simt_work_count* asc_emu_simt_work;
 extern __thread asc_emu_simt_work_count* asc_emu_simt_works;
+// The running thread reads or writes `bytes` bytes, which may lie in UB.
+void asc_emu_simt_place(const volatile void* address, uint32_t bytes);
 }
+
+namespace asc_emu::simt {
+template <class T>
+inline __attribute__((always_inline)) T& place(T& element) {
+    if (asc_emu_simt_work) asc_emu_simt_place(__builtin_addressof(element), sizeof(T));
+    return element;
+}
+// What is no place in memory.
+template <class T>
+inline __attribute__((always_inline)) T place(const T&& value) {
+    return value;
+}
+}  // namespace asc_emu::simt
 
 #define ASC_EMU_SIMT_WORK(i, u, l, b)                      \
     do {                                                   \
@@ -24,6 +39,8 @@ extern __thread asc_emu_simt_work_count* asc_emu_simt_works;
             if (b) asc_emu_simt_work->gm_bytes += b;       \
         }                                                  \
     } while (false)
+// Around an element of an array (jit/source_pass/simt/places.py).
+#define ASC_EMU_SIMT_UB(...) ::asc_emu::simt::place(__VA_ARGS__)
 // In loops over threads.
 #define ASC_EMU_SIMT_LANE(lane) \
     asc_emu_simt_work = asc_emu_simt_works ? asc_emu_simt_works + (lane) : nullptr
@@ -31,6 +48,7 @@ extern __thread asc_emu_simt_work_count* asc_emu_simt_works;
 #else
 
 #define ASC_EMU_SIMT_WORK(i, u, l, b) static_cast<void>(0)
+#define ASC_EMU_SIMT_UB(...) (__VA_ARGS__)
 #define ASC_EMU_SIMT_LANE(lane) static_cast<void>(0)
 
 #endif

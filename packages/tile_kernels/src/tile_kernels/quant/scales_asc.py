@@ -1,0 +1,158 @@
+"""Scales of largest magnitudes on vector registers (tile_kernels.md section 3.2).
+
+The kernels write the bits of each block's largest magnitude to its place; then all scales of a tile
+are computed together. The rule is that of `scale_of_block` in `block_cast_asc`.
+"""
+
+# mypy: ignore-errors
+# (TileLang gives annotations and names inside a kernel a meaning of their own.)
+from __future__ import annotations
+
+from math import log2
+from typing import Any
+
+import tilelang.ascend.language as T
+
+from tile_kernels.quant.registers_asc import LANES, store_numbers
+
+__all__ = ["clear_last_words", "clear_magnitudes", "scales_of_magnitudes", "turn_scales"]
+
+# NOTE: products with the inverse of these lie between the same powers of two as the quotients;
+# tried with every mantissa.
+PRODUCTS_DO = (448.0, 6.0)
+
+
+@T.macro
+def clear_magnitudes(amax, items, pitch):
+    """Writes zeros to all places, also to those between the rows of a tile's scales."""
+    all32 = T.simd.pset(32)
+    for step in T.serial(items // LANES):
+        r, c = step * LANES // pitch, step * LANES % pitch
+        T.simd.vsts(amax[r, c], T.simd.vdup(T.int32(0), "int32", all32), all32)
+
+
+def is_finite(value: Any, all32: Any) -> Any:
+    """Lanes of a positive number that are neither infinity nor NaN."""
+    return T.simd.vcmps(T.reinterpret(value, "int32x64"), T.int32(0x7F800000), all32, "lt")
+
+
+@T.macro
+def correct(quotient, over, under, one_over, all32):
+    """Adds what a quotient of two registers lacks, `one_over` being near the inverse of `under`."""
+    rest = T.alloc_var("float32x64")
+    rest = over
+    T.simd.vmula(rest, quotient[0], T.simd.vneg(under, all32), all32)
+    T.simd.vmula(quotient[0], rest, one_over, all32)
+
+
+@T.macro
+def correct_quotient(quotient, largest, largest_code, all32):
+    """Makes the product of `largest` and 1 / largest_code the exact quotient; infinity stays.
+
+    NOTE: tried with every mantissa for 448, 6 and 65024.
+    """
+    most = T.simd.vdup(T.float32(largest_code), "float32", all32)
+    tiny = T.simd.vdup(T.float32(1.0 / largest_code), "float32", all32)
+    product = T.alloc_var("float32x64")
+    product = quotient[0]
+    correct(quotient, largest, most, tiny, all32)
+    quotient[0] = T.simd.vsel(quotient[0], product, is_finite(largest, all32))
+
+
+@T.macro
+def invert(inverse, largest, largest_code, all32):
+    """Sets inverse to the exact largest_code / largest; 0 for infinity.
+
+    NOTE: tried with every mantissa and quotients of the hardware one unit off in the last place:
+    one correction does but beside a power of two. TileLang's exact division takes twice the
+    instructions.
+    """
+    most = T.simd.vdup(T.float32(largest_code), "float32", all32)
+    given = T.alloc_var("float32x64")
+    near = T.alloc_var("float32x64")
+    given = T.simd.vdiv(most, largest, all32, precision="ftz_true")
+    near = T.simd.vmuls(given, T.float32(1.0 / largest_code), all32)
+    inverse[0] = given
+    correct(inverse, most, largest, near, all32)
+    correct(inverse, most, largest, near, all32)
+    inverse[0] = T.simd.vsel(inverse[0], given, is_finite(largest, all32))
+
+
+@T.macro
+def scales_of_magnitudes(
+    amax, inverse, scales, items, pitch, floor_bits, round_sf, largest_code=448.0, is_bf16=True
+):
+    """Writes scale (or its exponent) and inverse of every place of a tile.
+
+    `amax` holds the bits of bf16 or fp32 numbers as int32. `scales` are fp32; or exponents as
+    uint8, int16 or int32 with `round_sf`. Inverses are fp32, with `round_sf` also bf16.
+    """
+    all16, all32 = T.simd.pset(16), T.simd.pset(32)
+    for step in T.serial(items // LANES):
+        r, c = step * LANES // pitch, step * LANES % pitch
+        bits = T.simd.vld(amax[r, c])
+        if is_bf16:
+            bits = T.simd.vshls(bits, 16, all32)
+        largest = T.reinterpret(T.simd.vmaxs(bits, floor_bits, all32), "float32x64")
+        if round_sf:
+            quotient = T.simd.alloc_local(1, "float32")
+            quotient[0] = T.simd.vmuls(largest, T.float32(1.0 / largest_code), all32)
+            if largest_code not in PRODUCTS_DO:
+                correct_quotient(quotient, largest, largest_code, all32)
+            below = T.simd.vadds(T.reinterpret(quotient[0], "int32x64"), T.int32(-1), all32)
+            above = T.simd.vadds(T.simd.vshrs(below, 23, all32), T.int32(1), all32)
+            exponent = T.simd.vmins(above, T.int32(255), all32)
+            mirrored = T.simd.vsub(T.simd.vdup(T.int32(254), "int32", all32), exponent, all32)
+            rest = T.simd.vshls(T.simd.vmaxs(mirrored, T.int32(0), all32), 23, all32)
+            store_numbers(T.reinterpret(rest, "float32x64"), inverse, r, c, all16, all32)
+            if scales.dtype == "uint8":
+                T.simd.vsts(
+                    scales[r, c], T.reinterpret(exponent, "uint8x256"), all32, dist="PK4_B32"
+                )
+            elif scales.dtype == "int16":
+                T.simd.vsts(
+                    scales[r, c], T.reinterpret(exponent, "int16x128"), all32, dist="PK_B32"
+                )
+            elif scales.dtype == "int32":
+                T.simd.vsts(scales[r, c], exponent, all32)
+            else:
+                power = T.reinterpret(T.simd.vshls(exponent, 23, all32), "float32x64")
+                T.simd.vsts(scales[r, c], power, all32)
+        else:
+            quotient, other = (T.simd.alloc_local(1, "float32") for _ in range(2))
+            quotient[0] = T.simd.vmuls(largest, T.float32(1.0 / largest_code), all32)
+            correct_quotient(quotient, largest, largest_code, all32)
+            invert(other, largest, largest_code, all32)
+            T.simd.vsts(inverse[r, c], other[0], all32)
+            T.simd.vsts(scales[r, c], quotient[0], all32)
+
+
+@T.macro
+def clear_last_words(scales, rows, groups, pack):
+    """Writes 0 to the bytes of each row's last word that stand for no group."""
+    all8 = T.simd.pset(8)
+    zero = T.simd.vdup(T.uint8(0), "uint8", all8)
+    for i in T.serial(rows):
+        for b in T.serial(T.truncmod(4 * pack - T.truncmod(groups, pack), pack)):
+            T.simd.vsts(scales[i, groups + b], zero, all8, dist="ONEPT_B8")
+
+
+@T.macro
+def turn_scales(scales, turned, items, wide, pitch):
+    """Writes the items of rows of `wide`, a power of two, to columns `pitch` apart."""
+    bits = 16 if turned.dtype == "int16" else 32
+    lanes, kind = 2048 // bits, f"int{bits}"
+    every = T.simd.pset(bits)
+    some = T.simd.pset(bits, f"PAT_VL{min(items, lanes)}")
+    shift = int(log2(wide))
+    for step in T.serial(max(items // lanes, 1)):
+        place = T.simd.vci(T.cast(step * lanes, kind), kind)
+        low = T.simd.vdup(T.cast(wide - 1, kind), kind, every)
+        row = T.simd.vshrs(place, shift, every)
+        column = T.simd.vmuls(T.simd.vand(place, low, every), T.cast(pitch, kind), every)
+        index = T.reinterpret(T.simd.vadd(row, column, every), f"u{kind}x{lanes}")
+        per_item = 1 if scales.dtype == turned.dtype else bits // 8
+        item = T.simd.vld(scales[0, step * lanes * per_item])
+        if scales.dtype != turned.dtype:
+            item = T.reinterpret(item, f"{kind}x{lanes}")
+        T.simd.vscatter(item, turned[0, 0], index, some)
