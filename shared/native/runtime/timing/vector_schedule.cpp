@@ -54,10 +54,13 @@ struct NeedsTable {
 };
 constexpr NeedsTable kNeeds;
 
+constexpr uint32_t kUbBytes = kSpaceBytes[static_cast<size_t>(Space::ub)];
+
+// Indices may lead back into UB from a base outside of it.
 uint32_t ub_offset(const volatile void* address) {
     // Small numbers are offsets.
     const uintptr_t given = reinterpret_cast<uintptr_t>(address), offset = given - asc_emu_vector.ub;
-    return static_cast<uint32_t>((offset < kSpaceBytes[static_cast<size_t>(Space::ub)] ? offset : given) & 0x3ffff);
+    return static_cast<uint32_t>((given < kUbBytes ? given : offset) % kUbBytes);
 }
 
 }  // namespace
@@ -140,7 +143,6 @@ VectorSchedule& vector_schedule() {
 
 #define ASC_EMU_API extern "C" __attribute__((visibility("default")))
 
-using asc_emu::timing::UbAccess;
 using asc_emu::timing::vector_schedule;
 
 ASC_EMU_API uint32_t asc_emu_vector_issue(uint32_t vector_class, uint32_t ready) {
@@ -164,7 +166,8 @@ ASC_EMU_API uint32_t asc_emu_vector_move_indexed(uint32_t vector_class, uint32_t
     const uint32_t offset = asc_emu::timing::ub_offset(base);
     auto& schedule = vector_schedule();
     const auto cycles = [&](uint32_t first, uint32_t end) {
-        for (uint32_t i = first; i < end; ++i) schedule.words().add((offset + offsets[i]) & 0x3ffff, bytes);
+        using asc_emu::timing::kUbBytes;
+        for (uint32_t i = first; i < end; ++i) schedule.words().add((offset + offsets[i]) % kUbBytes, bytes);
         return std::max(schedule.words().take_cycles(), 1u);
     };
     return schedule.issue(vector_class, ready, {0, offset, cycles(0, half) + cycles(half, count)});
