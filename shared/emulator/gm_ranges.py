@@ -16,7 +16,7 @@ class GmRange(NamedTuple):
     Attributes:
         address: first byte.
         bytes: from the first to the last element.
-        read_only: a store into it is an error.
+        read_only: nobody writes it during the launch; a store into it is an error.
         name: for reports.
     """
 
@@ -32,7 +32,8 @@ def gm_range(tensor: Any, name: str = "", *, read_only: bool = False) -> GmRange
     Args:
         tensor: torch tensor or NumPy array, also a view with strides.
         name: for reports; its dtype and shape when empty.
-        read_only: a store into it is an error. A NumPy array that is not writeable always is.
+        read_only: nobody writes it during the launch; a store into it is an error. A NumPy
+            array that is not writeable always is.
 
     Example:
         >>> import numpy as np

@@ -112,8 +112,9 @@ class Kernel:
             options: overrides; `num_blocks` must come from here or from the defaults.
             args: one per parameter, see deep_jit.md section 7.3.
             memory: the tensors it may touch, made by `emulator.gm_range`, for the emulator's
-                memcheck. None = the tensors among `args`; a kernel that takes addresses in structs
-                is then not checked against the bounds of GM.
+                memcheck; what they call read-only must keep its content during the launch, and the
+                emulator may read it later than the kernel does. None = the tensors among `args`; a
+                kernel that takes addresses in structs is then not checked against the bounds of GM.
             isolate: backend cpu: run in a forked child, so that a crash or a hang ends only the
                 child. Outputs (of `memory`, or the tensors among `args` that are not const) are
                 copied back when the launch succeeds, and untouched otherwise. A modelled time
@@ -165,13 +166,13 @@ class Kernel:
     def _ranges(
         self, args: Sequence[object], memory: Sequence[GmRange] | None
     ) -> Sequence[GmRange]:
-        """The tensors of a launch, for the checkers; empty without any, or when not known."""
+        """The tensors of a launch: as the caller names them, else as the checkers want them."""
         from ..emulator.context import current_options
 
-        if not current_options().checks:
-            return ()
         if memory is not None:
             return memory
+        if not current_options().checks:
+            return ()
         return self._tensors(args) or ()
 
     def _tensors(self, args: Sequence[object]) -> list[GmRange] | None:

@@ -12,7 +12,9 @@
 #include "access.hpp"
 #include "asc_emu/command.hpp"
 #include "asc_emu/registers.hpp"
+#include "numerics/ahead.hpp"
 #include "ops/l0_views.hpp"
+#include "ops/l1_views.hpp"
 
 namespace asc_emu {
 
@@ -152,6 +154,9 @@ struct Block {
     Launch* launch = nullptr;
     void* checker = nullptr;                // what the checkers know of the block, while they run
     L0Views l0_views;
+    L1Views l1_views;
+    numerics::Ahead ahead;                  // where the next copies to L1 read, most likely
+    bool views_wait() const { return l0_views.count != 0 || l1_views.count != 0; }
     int subblock_arrivals[16][2] = {};      // mode 1 and mode 2: arrivals of the two vector cores
     int block_arrivals[16][2] = {};
     bool done() const;

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <memory>
 #include <new>
+#include <span>
 #include <thread>
 
 #include "checkers/checker.hpp"
@@ -67,7 +68,22 @@ std::string timeout_report(const Launch& launch) {
 }
 
 Launch::Launch(const asc_emu_launch_desc& d, const Options& o, uint32_t workers)
-    : desc(d), options(o), num_workers(workers) {}
+    : desc(d), options(o), num_workers(workers) {
+    if (options.checks != 0) return;
+    const auto begin_of = [](const asc_emu_gm_range& r) { return reinterpret_cast<uint64_t>(r.base); };
+    for (const asc_emu_gm_range& input : std::span(desc.gm_ranges, desc.num_gm_ranges)) {
+        const uint64_t low = begin_of(input), high = low + input.bytes;
+        bool written = input.read_only == 0;
+        for (const asc_emu_gm_range& other : std::span(desc.gm_ranges, desc.num_gm_ranges))
+            written |= other.read_only == 0 && begin_of(other) < high && low < begin_of(other) + other.bytes;
+        if (!written) constant_.push_back({low, high});
+    }
+}
+
+bool Launch::constant(uint64_t low, uint64_t high) const {
+    return std::any_of(constant_.begin(), constant_.end(),
+                       [&](const Range& r) { return r.low <= low && high <= r.high; });
+}
 
 int64_t Launch::claim_block() {
     if (!blocks_left()) return -1;

@@ -58,6 +58,11 @@ public:
     void wait_idle(uint64_t seen_epoch, const Describe& describe);
     uint64_t epoch() const { return epoch_.load(); }
     void worker_left();
+    // True when nobody writes [low, high) of GM before the launch ends: it lies in memory that the launch was given
+    // as read-only and that no writable memory overlaps. The checkers look for kernels that do so nevertheless, so
+    // with them no memory counts as constant.
+    bool constant(uint64_t low, uint64_t high) const;
+
     // For the describe functions, which run under the lock.
     std::string blocked_cores() const;
     const std::vector<Block*>& resident() const { return resident_; }
@@ -87,6 +92,10 @@ private:
         changed_.notify_all();
     }
 
+    struct Range {
+        uint64_t low, high;
+    };
+    std::vector<Range> constant_;
     std::atomic<uint32_t> next_block_{0};
     std::atomic<uint32_t> num_resident_{0};
     std::atomic<bool> aborted_{false};

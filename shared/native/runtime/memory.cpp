@@ -99,6 +99,8 @@ void BlockSlot::prepare(Launch& launch, uint32_t index) {
     block.num_aiv = launch.desc.kernel->num_aiv;
     block.launch = &launch;
     block.l0_views.count = 0;
+    block.l1_views.count = 0;
+    block.ahead.clear();
     std::memset(block.subblock_arrivals, 0, sizeof(block.subblock_arrivals));
     std::memset(block.block_arrivals, 0, sizeof(block.block_arrivals));
     for (Core& c : block.cores) c.reset();

@@ -61,7 +61,7 @@ void execute(Core& core, const Command& c) {
     // NOTE: a SIMT function ran while it was waited for, and told of its start then.
     const bool told = core.simt && c.op == static_cast<uint16_t>(Op::SimtFunction);
     if (g_observer && !told) g_observer->on_execute(core, c, info);
-    if (!c.skip && core.block->l0_views.count != 0 && info.accesses && !knows_views(c.op))
+    if (!c.skip && core.block->views_wait() && info.accesses && !knows_views(c.op))
         settle_views_for(core, c, info);
     if (!c.skip) info.execute(core, c.params);
     else if (info.skip) info.skip(core, c.params);

@@ -44,7 +44,9 @@ public:
             else launch_.wait_idle(epoch, [this] { return deadlock_report(); });
         }
         for (auto& slot : resident_) {
-            settle_memories(slot->block);
+            // After a fault, memories hold what the instructions have written, and stay readable.
+            numerics::settle();
+            settle_views(slot->block);
             launch_.remove_resident(&slot->block);
             pool_.push_back(std::move(slot));
         }
@@ -55,12 +57,6 @@ public:
     }
 
 private:
-    // Memories hold what the instructions have written, and stay readable after the launch.
-    static void settle_memories(Block& block) {
-        numerics::settle();
-        settle_views(block);
-    }
-
     static void kernel_entry(Core* core) {
         (void)core;
         const asc_emu_launch_desc& desc = core->block->launch->desc;
@@ -100,7 +96,8 @@ private:
                 if (core.fiber) progress |= step_core(core);
             if (launch_.aborted()) return true;
             if (!slot.block.done()) continue;
-            settle_memories(slot.block);
+            numerics::settle();
+            end_views(slot.block);
             if (g_observer) g_observer->on_block_end(slot.block);
             launch_.remove_resident(&slot.block);
             pool_.push_back(std::move(resident_[i]));

@@ -63,7 +63,7 @@ class Emulator:
     def kernel(
         self, name: str, more: str = "", suffix: str = "", **compiled_with: Any
     ) -> Callable[..., None]:
-        """`launch(*args, scenario, blocks=1, **emulator options)` of kernels/<name>.hpp.
+        """`launch(*args, blocks=1, memory=None, **emulator options)` of kernels/<name>.hpp.
 
         Args:
             name: file in kernels/.
@@ -75,9 +75,9 @@ class Emulator:
         with emulator(**compiled_with):
             kernel = self.runtime.compile(f"emulator_{name}{suffix}", text)
 
-        def launch(*args: Any, blocks: int = 1, **options: Any) -> None:
+        def launch(*args: Any, blocks: int = 1, memory: Any = None, **options: Any) -> None:
             with emulator(**{"uninitialized": "zero", **options}):
-                kernel.launch({"num_blocks": blocks}, *args)
+                kernel.launch({"num_blocks": blocks}, *args, memory=memory)
 
         return launch
 

@@ -99,6 +99,9 @@ class Problem(ctypes.Structure):
         ("b_version", ctypes.c_uint64),
         ("a_pitch", ctypes.c_uint64),
         ("b_pitch", ctypes.c_uint64),
+        ("a_row_pitch", ctypes.c_uint64),
+        ("b_row_pitch", ctypes.c_uint64),
+        ("ahead", ctypes.c_void_p),
     )
 
 

@@ -169,6 +169,28 @@ def test_columns_of_k_apart(numerics: Numerics, name: str, *, fast: bool) -> Non
     assert (dense.result() == apart.result()).all(), name
 
 
+@pytest.mark.parametrize("fast", [False, True])
+@pytest.mark.parametrize("gap", [0, 7, 2048])
+@pytest.mark.parametrize("name", ["bf16", "f32", "i8", "e4m3", "e2m1"])
+def test_rows_apart(numerics: Numerics, name: str, gap: int, *, fast: bool) -> None:
+    """Operands as rows of GM: all of K of a row together, `gap` bytes between the rows."""
+    case = make_case((name, name), (37, 150, 50), seed=14)
+    dense, apart = Call(case), Call(case)
+    rows_of_gm = []
+    for side, rows in (("a", 48), ("b", 64)):
+        pieces = getattr(apart, side).reshape(-1, rows, 32).transpose(1, 0, 2)
+        row_bytes = pieces.shape[1] * 32
+        wide = np.full((rows, row_bytes + gap), 0xFF, np.uint8)
+        wide[:, :row_bytes] = pieces.reshape(rows, row_bytes)
+        setattr(apart.problem, side, wide.ctypes.data)
+        setattr(apart.problem, f"{side}_pitch", 32)
+        setattr(apart.problem, f"{side}_row_pitch", row_bytes + gap)
+        rows_of_gm.append(wide)
+    for call in (dense, apart):
+        numerics.mmad(call.problem, fast=fast)
+    assert (dense.result() == apart.result()).all(), (name, gap)
+
+
 def test_the_suite_has_a_reference(numerics: Numerics) -> None:
     """Exact mode of these libraries, against the reference."""
     check(numerics, make_case(("bf16", "bf16"), (33, 64, 40)))

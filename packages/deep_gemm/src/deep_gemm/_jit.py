@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
     import torch
 
-    from deep_gemm._shared.emulator.gm_ranges import GmRange
     from deep_gemm._shared.jit.kernel import Kernel
 
 __all__ = [
@@ -37,7 +36,6 @@ __all__ = [
     "clear_runtimes",
     "debug_enabled",
     "default_runtime",
-    "checks_enabled",
     "package_root",
     "print_configs_enabled",
     "runtime_for",
@@ -97,13 +95,17 @@ def default_runtime() -> Runtime:
     return _runtime(choose_backend("auto", Env(ENV_PREFIX).snapshot()), 0)
 
 
+# Fields of a GmRange: address, bytes, read-only, name
+MemoryRange = tuple[int, int, bool, str]
+
+
 class Launch(Protocol):
     """Launches one kernel with a ready payload.
 
-    `ranges` are the tensors it may touch, for the emulator's checkers; a device takes no notice.
+    `ranges` are the tensors it may touch, for the emulator; a device takes no notice.
     """
 
-    def __call__(self, payload: bytes, ranges: Sequence[GmRange] = ()) -> None: ...
+    def __call__(self, payload: bytes, ranges: Sequence[MemoryRange] = ()) -> None: ...
 
 
 def bind(runtime: Runtime, kernel: Kernel, num_blocks: int) -> Launch:
@@ -112,7 +114,7 @@ def bind(runtime: Runtime, kernel: Kernel, num_blocks: int) -> Launch:
     launch: Any = kernel.loaded.launch
     emulated = runtime.backend.name == "cpu"
 
-    def run(payload: bytes, ranges: Sequence[GmRange] = ()) -> None:
+    def run(payload: bytes, ranges: Sequence[MemoryRange] = ()) -> None:
         if ranges and emulated:
             launch(payload, options, ranges)
         else:
@@ -142,17 +144,6 @@ def build_token() -> tuple[str | None, str | None, bool, bool]:
         timing = layer.get("timing", timing)
         checks = layer.get("checks", checks)
     return (isa, source_map, (timing or "off") != "off", (checks or "none") != "none")
-
-
-def checks_enabled() -> bool:
-    """Whether the emulator's checkers are on (option ``checks``), read like `build_token`."""
-    state = sys.modules.get("_ascend_emulator_options_v1")
-    if state is None:
-        return False
-    checks = ""
-    for layer in state.layers:
-        checks = layer.get("checks", checks)
-    return (checks or "none") != "none"
 
 
 def _flag(name: str) -> bool:

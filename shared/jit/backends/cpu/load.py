@@ -59,7 +59,8 @@ class CpuLoadedKernel:
         Args:
             payload: packed arguments (section 7.1).
             options: effective options, already checked.
-            ranges: the tensors it may touch, for memcheck; none = GM is not checked.
+            ranges: the tensors it may touch; none = GM is not checked, and copies from it are made
+                at once.
 
         Raises:
             SanitizerError: the checkers found errors.

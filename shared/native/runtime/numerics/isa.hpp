@@ -7,7 +7,7 @@
 //   kTileBlocks         16-column blocks of C kept in registers by the multiply kernel
 //   kFused              multiply_add rounds once; otherwise it does so only for exact products
 //   multiply_add        a * b + c on native vectors
-//   transpose_fractal   16 rows of 8 words to 8 rows of 16 words
+//   transpose_fractal   16 rows of 8 words, row_pitch bytes apart, to 8 rows of 16 words
 //   widen_halves/bytes  kLanes 16-bit or 8-bit codes in memory to a vector of words
 //
 // ASC_EMU_ISA_GENERIC selects the generic one whatever the flags say.

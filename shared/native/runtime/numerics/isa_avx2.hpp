@@ -20,11 +20,10 @@ using Word = Lanes<kLanes>::Word;
 
 inline Float multiply_add(Float a, Float b, Float c) { return _mm256_fmadd_ps(a, b, c); }
 
-[[gnu::always_inline]] inline void transpose_half(const void* from, uint32_t* to) {
-    const auto* rows = static_cast<const __m256*>(from);
+[[gnu::always_inline]] inline void transpose_half(const char* from, size_t row_pitch, uint32_t* to) {
     __m256 r[8], t[8];
 #pragma GCC unroll 8
-    for (int i = 0; i < 8; ++i) r[i] = _mm256_loadu_ps(reinterpret_cast<const float*>(rows + i));
+    for (int i = 0; i < 8; ++i) r[i] = _mm256_loadu_ps(reinterpret_cast<const float*>(from + i * row_pitch));
 #pragma GCC unroll 8
     for (int i = 0; i < 8; i += 2) {
         t[i] = _mm256_unpacklo_ps(r[i], r[i + 1]);
@@ -47,10 +46,11 @@ inline Float multiply_add(Float a, Float b, Float c) { return _mm256_fmadd_ps(a,
     }
 }
 
-[[gnu::always_inline]] inline void transpose_fractal(const void* fractal, void* out) {
+[[gnu::always_inline]] inline void transpose_fractal(const void* fractal, size_t row_pitch, void* out) {
+    const auto* rows = static_cast<const char*>(fractal);
     auto* columns = static_cast<uint32_t*>(out);
-    transpose_half(fractal, columns);
-    transpose_half(static_cast<const char*>(fractal) + 256, columns + 8);
+    transpose_half(rows, row_pitch, columns);
+    transpose_half(rows + 8 * row_pitch, row_pitch, columns + 8);
 }
 
 inline Word widen_halves(const void* from) { return portable::widen_halves<kLanes>(from); }

@@ -28,11 +28,15 @@ inline Float multiply_add(Float a, Float b, Float c) { return _mm512_fmadd_ps(a,
 
 // NOTE: bound by the one shuffle port, 24 shuffles; two rows fill a register as they lie in
 // memory, and the last step puts even and odd rows in order.
-[[gnu::always_inline]] inline void transpose_fractal(const void* fractal, void* out) {
-    const auto* row_pairs = static_cast<const char*>(fractal);
+[[gnu::always_inline]] inline void transpose_fractal(const void* fractal, size_t row_pitch, void* out) {
+    const auto* row = static_cast<const char*>(fractal);
     __m512i z[8], t[8];
 #pragma GCC unroll 8
-    for (int i = 0; i < 8; ++i) z[i] = _mm512_loadu_si512(row_pairs + 64 * i);
+    for (int i = 0; i < 8; ++i, row += 2 * row_pitch) {
+        const __m256i even = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(row));
+        const __m256i odd = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(row + row_pitch));
+        z[i] = _mm512_inserti64x4(_mm512_castsi256_si512(even), odd, 1);
+    }
 #pragma GCC unroll 8
     for (int i = 0; i < 8; i += 2) {
         t[i] = _mm512_unpacklo_epi32(z[i], z[i + 1]);

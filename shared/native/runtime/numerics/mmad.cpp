@@ -33,7 +33,8 @@ OperandView view_a(const MmadProblem& p) {
             hf32_of(p),
             p.scale_a,
             p.gemv && p.m == 1,
-            p.a_pitch};
+            p.a_pitch,
+            p.a_row_pitch != 0 ? p.a_row_pitch : kPieceBytes};
 }
 
 OperandView view_b(const MmadProblem& p) {
@@ -44,7 +45,8 @@ OperandView view_b(const MmadProblem& p) {
             hf32_of(p),
             p.scale_b,
             false,
-            p.b_pitch};
+            p.b_pitch,
+            p.b_row_pitch != 0 ? p.b_row_pitch : kPieceBytes};
 }
 
 int significant_bits(const OperandView& view) {
@@ -161,7 +163,7 @@ void multiply_floats(const MmadProblem& p, const OperandView& b_view, Workspace&
     UnpackedParts b(b_view, work.b_part);
     if (p.a_type == Element::i8) return multiply_i8(acc, a, b, p.k, work.edge);
     multiply_into(acc, p.k, work.edge,
-                  [&](const Columns& columns) { multiply_tiles<MultiplyFloats>(a, b, columns); });
+                  [&](const Columns& columns) { multiply_tiles<MultiplyFloats>(a, b, columns, p.ahead); });
     if (work.a->range().has_special() || b.has_special()) canonicalize_nans(acc);
 }
 

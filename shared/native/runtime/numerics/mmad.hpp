@@ -33,6 +33,8 @@
 
 namespace asc_emu::numerics {
 
+class Ahead;
+
 enum class Element : uint8_t { bf16, f16, f32, i8, e4m3, e5m2, hif8, e2m1, e1m2 };
 enum class Init : uint8_t { zero, accumulate, bias };
 enum class Mode : uint8_t { exact, fast };
@@ -58,6 +60,9 @@ struct MmadProblem {
     uint64_t a_version = 0, b_version = 0;
     // Bytes from one 32-byte column of K to the next; 0: the rows rounded up to 16, times 32.
     uint64_t a_pitch = 0, b_pitch = 0;
+    // Bytes from a row's 32-byte piece to the next row's; 0: 32, as in the fractals of L0.
+    uint64_t a_row_pitch = 0, b_row_pitch = 0;
+    Ahead* ahead = nullptr;  // what later products read
 };
 
 // Fast mode may leave sums of this thread open; nobody looks at C before settle() is called.

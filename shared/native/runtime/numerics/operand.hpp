@@ -25,6 +25,8 @@ inline float scale_value(uint8_t code) {
     return std::bit_cast<float>(code == 0 ? 0x00400000u : uint32_t(code) << 23);
 }
 
+constexpr size_t kPieceBytes = 32;  // consecutive k of a row
+
 struct OperandView {
     const uint8_t* data;
     uint32_t rows;  // m or n
@@ -34,6 +36,7 @@ struct OperandView {
     const uint8_t* scales;  // null: unscaled
     bool contiguous;        // gemv: one row of k consecutive elements
     size_t pitch = 0;       // from a 32-byte piece of a row to the next one along k; 0: dense
+    size_t row_pitch = kPieceBytes;  // from a row's piece to the next row's
 
     size_t piece_stride() const {
         if (pitch != 0) return pitch;
@@ -43,7 +46,7 @@ struct OperandView {
     // Address of the byte that holds element (row, k).
     const uint8_t* at(uint32_t row, uint32_t k_idx) const {
         const uint32_t bits = element_bits(type), piece = 256 / bits;
-        return data + (k_idx / piece) * piece_stride() + row * 32 + (k_idx % piece) * bits / 8;
+        return data + (k_idx / piece) * piece_stride() + row * row_pitch + (k_idx % piece) * bits / 8;
     }
 
     // Scale code of (row, k): blocks of 16 rows by 64 k, 32 bytes each, two scales per row.
@@ -104,11 +107,14 @@ class RangeGatherer {
     }
 
     OperandRange range() const {
+        constexpr size_t kCount = sizeof(Vector) / sizeof(Bits);
         OperandRange range;
-        for (size_t i = 0; i < sizeof(Vector) / sizeof(Bits); ++i) {
-            range.max_bits = std::max(range.max_bits, uint32_t(max_[i]) << kShift);
-            if (min_[i] == Bits(~Bits(0))) continue;
-            range.min_bits = std::min(range.min_bits, uint32_t(min_[i] + 1) << kShift);
+        Bits largest = 0, smallest = Bits(~Bits(0));
+        for (size_t i = 0; i < kCount; ++i) largest = std::max<Bits>(largest, max_[i]);
+        range.max_bits = uint32_t(largest) << kShift;
+        if constexpr (kMinimum) {
+            for (size_t i = 0; i < kCount; ++i) smallest = std::min<Bits>(smallest, min_[i]);
+            if (smallest != Bits(~Bits(0))) range.min_bits = uint32_t(smallest + 1) << kShift;
         }
         return range;
     }

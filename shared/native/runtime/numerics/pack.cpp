@@ -13,6 +13,18 @@ using Word = Lanes<kLanes>::Word;
 using PairHalves = Lanes<2 * kLanes>::Half;
 using Halves = Lanes<kLanes == 4 ? 8 : 16>::Half;  // of one 32-byte piece
 
+// Some rows of A.
+struct RowPart {
+    uint32_t first, end;
+};
+
+// NOTE: rows far apart lie in few sets of the first-level cache and in pages of their own: all of K of a few of them
+// is read before they leave it.
+constexpr uint32_t kFarRows = 16;
+uint32_t rows_at_once(const OperandView& view) {
+    return view.row_pitch == kPieceBytes ? view.rows : kFarRows;
+}
+
 // Lanes of one load: within a 32-byte piece.
 template <class Decoder>
 constexpr int kGroup = Decoder::kBits == 32 && kLanes > 8 ? 8 : kLanes;
@@ -61,16 +73,16 @@ auto load_codes(const uint8_t* from) {
     }
 }
 
-// N elements of every row from k0 on, as floats or as halves of pairs, 64 bytes a row.
+// N elements of some rows from k0 on, as floats or as halves of pairs, 64 bytes a row.
 template <class Decoder, bool kPairs>
-void pack_row_group(const OperandView& view, bool scaled, uint32_t k0, uint8_t* to,
+void pack_row_group(const OperandView& view, bool scaled, RowPart rows, uint32_t k0, uint8_t* to,
                     Gatherer<typename Lanes<kGroup<Decoder>>::Word, kPairs>& gatherer) {
     constexpr int N = kGroup<Decoder>;
     auto range = gatherer;  // a copy stays in registers
     const auto mask = first_lanes<N>(std::min(uint32_t(N), view.k - k0));
-    const uint8_t* from = view.at(0, k0);
-    const uint32_t rows = view.rows;
-    for (uint32_t row = 0; row < rows; ++row, from += 32, to += 64) {
+    const uint8_t* from = view.at(rows.first, k0);
+    const size_t row_pitch = view.row_pitch;
+    for (uint32_t row = rows.first; row < rows.end; ++row, from += row_pitch, to += 64) {
         auto value = Decoder::template decode<N>(load_codes<Decoder>(from));
         if (scaled) value *= splat<decltype(value)>(scale_value(view.scale_code(row, k0)));
         const auto bits = bits_as<typename Lanes<N>::Word>(value) & mask;
@@ -84,14 +96,15 @@ void pack_row_group(const OperandView& view, bool scaled, uint32_t k0, uint8_t* 
     gatherer = range;
 }
 
-// Some bf16 elements of every row from k0 on, as they are.
-void copy_row_group(const OperandView& view, uint32_t k0, uint8_t* to,
+// Some bf16 elements of some rows from k0 on, as they are.
+void copy_row_group(const OperandView& view, RowPart rows, uint32_t k0, uint8_t* to,
                     Gatherer<Halves, true>& gatherer) {
     auto range = gatherer;
     Halves mask{};
     for (uint32_t i = 0; i < sizeof(Halves) / 2; ++i) mask[i] = k0 + i < view.k ? 0xffff : 0;
-    const uint8_t* from = view.at(0, k0);
-    for (uint32_t row = 0; row < view.rows; ++row, from += 32, to += 64) {
+    const uint8_t* from = view.at(rows.first, k0);
+    const size_t row_pitch = view.row_pitch;
+    for (uint32_t row = rows.first; row < rows.end; ++row, from += row_pitch, to += 64) {
         const Halves bits = load<Halves>(from) & mask;
         range.add(bits);
         store(to, bits);
@@ -112,13 +125,17 @@ OperandRange pack_rows_as(const OperandView& view, bool scaled, uint32_t* out) {
     if (kPairs && (view.k % kChunk != 0 || view.rows % 16 != 0)) {
         std::fill_n(out, stride * ceil_div(view.k, kChunk), 0);
     }
-    for (uint32_t k0 = 0; k0 < view.k; k0 += kGroupSize) {
-        auto* to = reinterpret_cast<uint8_t*>(out + (k0 / kChunk) * stride) +
-                   (k0 % kChunk) * (kPairs ? 2 : 4);
-        if constexpr (kCopy) {
-            copy_row_group(view, k0, to, gatherer);
-        } else {
-            pack_row_group<Decoder, kPairs>(view, scaled, k0, to, gatherer);
+    const uint32_t step = rows_at_once(view);
+    for (uint32_t row = 0; row < view.rows; row += step) {
+        const RowPart rows{row, std::min(row + step, view.rows)};
+        for (uint32_t k0 = 0; k0 < view.k; k0 += kGroupSize) {
+            auto* to = reinterpret_cast<uint8_t*>(out + (k0 / kChunk) * stride + row * 16) +
+                       (k0 % kChunk) * (kPairs ? 2 : 4);
+            if constexpr (kCopy) {
+                copy_row_group(view, rows, k0, to, gatherer);
+            } else {
+                pack_row_group<Decoder, kPairs>(view, scaled, rows, k0, to, gatherer);
+            }
         }
     }
     return gatherer.range();
@@ -140,7 +157,7 @@ struct ColumnBlock {
 
     // Code zero is the number zero in every format, so columns past the last one become zeros.
     void load_piece(uint32_t k0) {
-        isa::transpose_fractal(view.at(first, k0), words);
+        isa::transpose_fractal(view.at(first, k0), view.row_pitch, words);
         if (count == 16) return;
         for (auto& row : words) std::fill(row + count, row + 16, 0u);
     }
@@ -223,17 +240,24 @@ OperandRange pack_bf16_columns(const OperandView& view, const ColumnPart& part, 
         const uint32_t column = (part.first_block + i) * 16;
         const uint32_t count = std::min(16u, view.rows - column);
         const uint8_t* from = view.at(column, part.first_k);
-        for (uint32_t offset = 0; offset < part.num_k; offset += 16, from += view.piece_stride()) {
+        const size_t piece_stride = view.piece_stride(), row_pitch = view.row_pitch;
+        uint32_t* to = out;
+        auto unpack = [&](uint32_t num_columns, uint32_t num_k) __attribute__((always_inline)) {
             alignas(64) uint32_t words[8][16];
-            isa::transpose_fractal(from, words);
-            uint32_t* to = out + offset / (1 + kPairs) * 16;
-            if (count == 16 && offset + 16 <= part.num_k) {
-                unpack_bf16<kPairs>(words, 16, to, range);
-                continue;
+            isa::transpose_fractal(from, row_pitch, words);
+            if (num_columns < 16) {
+                for (auto& row : words) std::fill(row + num_columns, row + 16, 0u);
             }
-            for (auto& row : words) std::fill(row + count, row + 16, 0u);
-            unpack_bf16<kPairs>(words, std::min(16u, part.num_k - offset), to, range);
+            unpack_bf16<kPairs>(words, num_k, to, range);
+            from += piece_stride;
+            to += 256 / (1 + kPairs);
+        };
+        // NOTE: a loop of its own, in which the words never leave the registers.
+        uint32_t k = 0;
+        if (count == 16) {
+            for (; k + 16 <= part.num_k; k += 16) unpack(16, 16);
         }
+        for (; k < part.num_k; k += 16) unpack(count, std::min(16u, part.num_k - k));
     }
     return range.range();
 }

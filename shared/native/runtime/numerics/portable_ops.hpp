@@ -8,9 +8,11 @@
 
 namespace asc_emu::numerics::portable {
 
-inline void transpose_fractal(const void* fractal, void* out) {
+inline void transpose_fractal(const void* fractal, size_t row_pitch, void* out) {
     uint32_t rows[16][8];
-    std::memcpy(rows, fractal, sizeof rows);
+    for (int row = 0; row < 16; ++row) {
+        std::memcpy(rows[row], static_cast<const char*>(fractal) + row * row_pitch, 32);
+    }
     auto* columns = static_cast<uint32_t*>(out);
     for (int word = 0; word < 8; ++word) {
         for (int row = 0; row < 16; ++row) columns[16 * word + row] = rows[row][word];

@@ -2,6 +2,7 @@
 // a bounded number of steps, then balanced groups of rows. Order of k per element is ascending.
 #pragma once
 
+#include "ahead.hpp"
 #include "panels.hpp"
 #include "tile_kernel.hpp"
 
@@ -10,10 +11,14 @@ namespace asc_emu::numerics {
 // NOTE: with 128 steps the blocks of B (32 KB with AVX-512) and the rows of A (3 KB) stay in a 48 KB L1.
 inline constexpr uint32_t kStepsPerPass = 128;
 
+// Lines to ask for per register tile. NOTE: a product of 128x256x64 has 88 tiles and the next one needs 768 lines.
+inline constexpr int kLinesAhead = 10;
+
 template <class Multiply, int Blocks>
-void multiply_rows(const RowPanel& a, TileJob job) {
+void multiply_rows(const RowPanel& a, TileJob job, Ahead* ahead) {
     const uint32_t num_tiles = ceil_div(a.rows, isa::kTileRows);
     for (uint32_t tile = 0, row = 0; tile < num_tiles; ++tile) {
+        if (ahead != nullptr) ahead->fetch(kLinesAhead);
         const uint32_t rows = (a.rows - row) / (num_tiles - tile);
         kTileFunctions<Multiply, Blocks>[rows - 1](job);
         row += rows;
@@ -23,7 +28,7 @@ void multiply_rows(const RowPanel& a, TileJob job) {
     }
 }
 
-using RowFunction = void (*)(const RowPanel& a, TileJob job);
+using RowFunction = void (*)(const RowPanel& a, TileJob job, Ahead* ahead);
 
 // multiply_rows for 1..kTileBlocks blocks.
 template <class Multiply>
@@ -34,7 +39,8 @@ inline constexpr auto kRowFunctions = []<size_t... kBlock>(std::index_sequence<k
 // `b(block, num_blocks, step, num_steps)` gives the ColumnPanel of a part of B, which stays valid
 // until it is called again.
 template <class Multiply, class ColumnSource>
-void multiply_tiles(const RowPanel& a, ColumnSource&& b, const Columns& columns) {
+void multiply_tiles(const RowPanel& a, ColumnSource&& b, const Columns& columns,
+                    Ahead* ahead = nullptr) {
     constexpr uint32_t kBlocks = isa::kTileBlocks;
     const uint32_t end = columns.first_step + columns.num_steps;
     for (uint32_t i = 0; i < columns.num_blocks; i += kBlocks) {
@@ -52,7 +58,7 @@ void multiply_tiles(const RowPanel& a, ColumnSource&& b, const Columns& columns)
             const ColumnPanel part = b(columns.first_block + i, num_blocks, step, job.steps);
             job.b = part.words;
             job.b_block = part.block_stride;
-            kRowFunctions<Multiply>[num_blocks - 1](a, job);
+            kRowFunctions<Multiply>[num_blocks - 1](a, job, ahead);
             job.init = job.c;  // the next pass continues from the sums so far
             job.init_row = 16;
             job.init_block = job.c_block;

@@ -78,7 +78,7 @@ class PackedOperand {
     static bool same(const OperandView& x, const OperandView& y) {
         return x.data == y.data && x.rows == y.rows && x.k == y.k && x.type == y.type &&
                x.hf32 == y.hf32 && x.scales == y.scales && x.contiguous == y.contiguous &&
-               x.pitch == y.pitch;
+               x.pitch == y.pitch && x.row_pitch == y.row_pitch;
     }
 
     AlignedBuffer words_;

@@ -5,13 +5,16 @@
 #include <cstring>
 
 #include "op_table.hpp"
+#include "ops/l1_views.hpp"
 
 namespace asc_emu {
 namespace {
 
 bool overlap(uint64_t a, uint64_t a_end, uint64_t b, uint64_t b_end) { return a < b_end && b < a_end; }
 
-void copy(const Core& core, const L0View& v) {
+void copy(Block& block, const L0View& v) {
+    const Core& core = block.core(CoreSlot::aic);
+    settle_l1_views(block, v.src, v.src_end());
     const std::byte* src = core.base[static_cast<size_t>(Space::l1)] + v.src;
     std::byte* dst = core.base[static_cast<size_t>(v.l0b ? Space::l0b : Space::l0a)] + v.dst;
     if (v.pitch == v.column_bytes) {
@@ -27,7 +30,7 @@ void settle(Block& block, const Chosen& chosen) {
     L0Views& all = block.l0_views;
     size_t kept = 0;
     for (size_t i = 0; i < all.count; ++i) {
-        if (chosen(all.views[i])) copy(block.core(CoreSlot::aic), all.views[i]);
+        if (chosen(all.views[i])) copy(block, all.views[i]);
         else all.views[kept++] = all.views[i];
     }
     all.count = kept;
@@ -76,10 +79,11 @@ void settle_views_for(Core& core, const Command& command, const OpInfo& info) {
     for (const Access& a : list) {
         if (a.empty()) continue;
         const auto [low, high] = a.span();
-        if (a.space == Space::l1 && a.write) {
-            settle(*core.block, [&](const L0View& v) {
-                return overlap(v.src, v.src_end(), static_cast<uint64_t>(low), static_cast<uint64_t>(high));
-            });
+        if (a.space == Space::l1) {
+            const auto begin = static_cast<uint64_t>(low), end = static_cast<uint64_t>(high);
+            if (a.write) settle(*core.block, [&](const L0View& v) { return overlap(v.src, v.src_end(), begin, end); });
+            // A copy that may wait itself sees to those it replaces.
+            if (command.op != static_cast<uint16_t>(Op::CopyGmToL1Nz)) settle_l1_views(*core.block, begin, end);
         } else if (a.space == Space::l0a || a.space == Space::l0b) {
             settle(*core.block, [&](const L0View& v) { return v.l0b == (a.space == Space::l0b); });
         }
@@ -88,6 +92,13 @@ void settle_views_for(Core& core, const Command& command, const OpInfo& info) {
 
 void settle_views(Block& block) {
     settle(block, [](const L0View&) { return true; });
+    settle_l1_views(block);
+}
+
+void end_views(Block& block) {
+    settle(block, [&](const L0View& v) { return !in_gm(block, v.src, v.src_end()); });
+    block.l0_views.count = 0;
+    block.l1_views.count = 0;
 }
 
 }  // namespace asc_emu

@@ -43,4 +43,8 @@ void settle_views_for(Core& core, const Command& command, const OpInfo& info);
 
 void settle_views(Block& block);
 
+// A block has ended: settles views, but drops what still lies in GM only. Nobody may rely on what a finished block
+// leaves on the chip.
+void end_views(Block& block);
+
 }  // namespace asc_emu

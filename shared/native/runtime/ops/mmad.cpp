@@ -51,18 +51,21 @@ const uint8_t* scales(const Core& core, Space space, uint32_t operand) {
 
 }  // namespace
 
-// Where an operand of so many rows lies, and the bytes from one 32-byte column of K to the next.
+// Where an operand of so many rows lies, the bytes from one 32-byte column of K to the next, and from row to row.
 struct OperandPlace {
     const void* data;
     uint64_t pitch;
+    uint64_t row_pitch = 32;
 };
 static OperandPlace place_of(Core& core, const Mmad& i, bool l0b) {
     const uint64_t rows = l0b ? padded_n(i) : padded_m(i), offset = (l0b ? i.b : i.a) & kOffsetMask;
     const bool row_of_k = i.gemv && i.m == 1 && !l0b;
     const uint64_t column = row_of_k ? 32 : rows * 32;
     const L0View* view = view_of_operand(core, l0b, offset, column, column * k_groups(i));
-    if (view) return {core.at(Space::l1, view->src), view->pitch};
-    return {core.at(l0b ? Space::l0b : Space::l0a, offset), column};
+    if (!view) return {core.at(l0b ? Space::l0b : Space::l0a, offset), column};
+    const GmPieces in_gm = pieces_in_gm(*core.block, view->src, column, k_groups(i), view->pitch);
+    if (in_gm.data) return {in_gm.data, 32, in_gm.row_stride};
+    return {core.at(Space::l1, view->src), view->pitch};
 }
 
 static void execute(Core& core, const Mmad& i) {
@@ -73,6 +76,8 @@ static void execute(Core& core, const Mmad& i) {
     p.b = b.data;
     p.a_pitch = a.pitch;
     p.b_pitch = b.pitch;
+    p.a_row_pitch = a.row_pitch;
+    p.b_row_pitch = b.row_pitch;
     p.c = core.at(Space::l0c, i.c);
     p.m = i.m;
     p.k = i.k;
@@ -90,6 +95,7 @@ static void execute(Core& core, const Mmad& i) {
     p.hf32 = i.hf32;
     p.hf32_ties_away = i.hf32_ties_away;
     p.gemv = i.gemv;
+    p.ahead = &core.block->ahead;
     p.a_version = l0_version(core, false, i.a, operand_bytes(i, i.m));
     p.b_version = l0_version(core, true, i.b, operand_bytes(i, i.n));
     numerics::mmad(p, fast_numerics(core) ? numerics::Mode::fast : numerics::Mode::exact);
