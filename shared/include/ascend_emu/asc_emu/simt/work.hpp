@@ -1,5 +1,5 @@
-// Work of SIMT threads for the timing model: rewritten text says in each block of a SIMT function what
-// a lane does there (jit/source_pass/simt/work.py). Builds without timing hold nothing of it.
+// Work of SIMT threads for the timing model: rewritten text says in each block of a SIMT function
+// what a lane does there (jit/source_pass/simt/work.py). Builds without timing hold nothing of it.
 #pragma once
 
 #include <stdint.h>
@@ -19,25 +19,26 @@ void asc_emu_simt_place(const volatile void* address, uint32_t bytes);
 
 namespace asc_emu::simt {
 template <class T>
-inline __attribute__((always_inline)) T& place(T& element) {
-    if (asc_emu_simt_work) asc_emu_simt_place(__builtin_addressof(element), sizeof(T));
+constexpr __attribute__((always_inline)) inline T& place(T& element) {
+    if (!__builtin_is_constant_evaluated() && asc_emu_simt_work)
+        asc_emu_simt_place(__builtin_addressof(element), sizeof(T));
     return element;
 }
 // What is no place in memory.
 template <class T>
-inline __attribute__((always_inline)) T place(const T&& value) {
+constexpr __attribute__((always_inline)) inline T place(const T&& value) {
     return value;
 }
 }  // namespace asc_emu::simt
 
-#define ASC_EMU_SIMT_WORK(i, u, l, b)                      \
-    do {                                                   \
-        if (asc_emu_simt_work) {                           \
-            asc_emu_simt_work->instructions += i;          \
-            if (u) asc_emu_simt_work->ub += u;             \
-            if (l) asc_emu_simt_work->gm_loads += l;       \
-            if (b) asc_emu_simt_work->gm_bytes += b;       \
-        }                                                  \
+#define ASC_EMU_SIMT_WORK(i, u, l, b)                                  \
+    do {                                                               \
+        if (!__builtin_is_constant_evaluated() && asc_emu_simt_work) { \
+            asc_emu_simt_work->instructions += i;                      \
+            if (u) asc_emu_simt_work->ub += u;                         \
+            if (l) asc_emu_simt_work->gm_loads += l;                   \
+            if (b) asc_emu_simt_work->gm_bytes += b;                   \
+        }                                                              \
     } while (false)
 // Around an element of an array (jit/source_pass/simt/places.py).
 #define ASC_EMU_SIMT_UB(...) ::asc_emu::simt::place(__VA_ARGS__)
