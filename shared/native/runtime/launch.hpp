@@ -38,6 +38,7 @@ public:
     const Options options;
     timing::SkippedFunctions skipped_functions;
     const uint32_t num_workers;
+    const uint64_t number = ++num_launches;   // in the process, from 1
 
     // Index of a block nobody runs yet, or -1: none is left, or as many are resident as there are cores.
     int64_t claim_block();
@@ -85,6 +86,7 @@ public:
     std::atomic<uint64_t> clock_reads{0};   // a core that polls the clock is not stuck
 
 private:
+    inline static std::atomic<uint64_t> num_launches{0};
     // Under the lock: something happened that cores of other workers may wait for.
     void bump_epoch() {
         ++epoch_;

@@ -43,6 +43,10 @@ public:
                           const void* site) override {
         for (Observer* o : observers) o->on_scalar_access(core, kind, address, bytes, site);
     }
+    void on_plain_access(const Core& core, uint64_t address, uint64_t bytes, bool write, bool polling,
+                         const void* site) override {
+        for (Observer* o : observers) o->on_plain_access(core, address, bytes, write, polling, site);
+    }
     void on_thread_access(const Core& core, uint32_t offset, uint32_t bytes, const ThreadAccess& access) override {
         for (Observer* o : observers) o->on_thread_access(core, offset, bytes, access);
     }

@@ -13,10 +13,11 @@ namespace timing {
 struct VectorTime;
 }
 
-// What a scalar access to GM around the data cache does (ascend_c_cube.md sections 12 and 16).
 struct ThreadAccess;
 
-enum class ScalarAccess : uint8_t { load = 0, store = 1, update = 2 };
+// What a scalar access to GM around the data cache does (ascend_c_cube.md sections 12 and 16); or that the cache
+// writes back the line of an address, or all lines (section 14).
+enum class ScalarAccess : uint8_t { load = 0, store = 1, update = 2, clean_line = 3, clean_all = 4 };
 
 class Observer {
 public:
@@ -39,6 +40,10 @@ public:
     // Before the access, for a load after it.
     virtual void on_scalar_access(const Core&, ScalarAccess, uint64_t /*address*/, uint32_t /*bytes*/,
                                   const void* /*site*/) {}
+    // A plain load or store of the scalar unit, told before it: in global memory, in what is the kernel's own
+    // (memory_of_program), or in none at all. `polling`: of a volatile object.
+    virtual void on_plain_access(const Core&, uint64_t /*address*/, uint64_t /*bytes*/, bool /*write*/,
+                                 bool /*polling*/, const void* /*site*/) {}
     // A load or store of a SIMT thread in UB, besides on_vector_access.
     virtual void on_thread_access(const Core&, uint32_t /*offset*/, uint32_t /*bytes*/, const ThreadAccess&) {}
     // One outside UB: in global memory, in what is the thread's own (SimtBlock::owns), or in none at all.

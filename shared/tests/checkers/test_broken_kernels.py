@@ -4,9 +4,21 @@ from __future__ import annotations
 
 import pytest
 
-from . import broken_cube_kernels, broken_kernels, broken_pipelines, broken_simt_kernels
+from . import (
+    broken_cube_kernels,
+    broken_kernels,
+    broken_pipelines,
+    broken_scalar_kernels,
+    broken_simt_kernels,
+)
 
-_TABLES = (broken_kernels, broken_cube_kernels, broken_pipelines, broken_simt_kernels)
+_TABLES = (
+    broken_kernels,
+    broken_cube_kernels,
+    broken_pipelines,
+    broken_scalar_kernels,
+    broken_simt_kernels,
+)
 cases = pytest.mark.parametrize(
     "case", [case for table in _TABLES for case in table.CASES], ids=lambda case: case.name
 )

@@ -120,7 +120,8 @@ void asc_emu_simt_meet(const void* site);
 int asc_emu_simt_plain_wait(const char* what);
 // Bit 0: checkers look on, bit 1: the timing model does. Only then: an access of a vector function to UB, a store of the lanes of `width`
 // bytes that a mask (a bit per byte, 256) has active, `bytes` each in UB, and a scalar access to GM around the data
-// cache (kind 0 load, told after it; 1 store, 2 read-modify-write, told before it).
+// cache (kind 0 load, told after it; 1 store, 2 read-modify-write, told before it), or a write-back of the data cache
+// (3 of the line of an address, 4 of all lines).
 extern uint32_t asc_emu_observing;
 void asc_emu_vector_access(const volatile void* address, uint32_t bytes, int write);
 void asc_emu_vector_lanes(const volatile void* address, const uint64_t* mask, uint32_t width, uint32_t bytes);

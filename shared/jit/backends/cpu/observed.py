@@ -1,8 +1,8 @@
 """Which kernels are built so that checkers and the timing model see more (emulator.md 4 and 5).
 
-Instructions tell the checkers of themselves. SIMT functions touch memory by plain C++, which only
-the compiler can point out: it is told to instrument them as for its thread sanitizer, and the
-emulator's runtime takes the place of that library.
+Instructions tell the checkers of themselves. SIMT functions, and scalar code that follows pointers
+to GM, touch memory by plain C++, which only the compiler can point out: it is told to instrument
+them as for its thread sanitizer, and the emulator's runtime takes the place of that library.
 """
 
 from __future__ import annotations
@@ -10,12 +10,13 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 from ...._component import include_dirs
 from ....emulator.context import current_options
 from ..base import TrackedInclude
+from .gm_pointers import follows_gm_pointers
 
 __all__ = ["OBSERVE", "TIMED", "observe_flags", "observe_flags_of_texts"]
 
@@ -55,29 +56,46 @@ def observe_flags(source: bytes, tracked: Iterable[TrackedInclude], family: str)
             _has(word, item.path, item.sha256) for item in headers
         )
 
-    return _flags(has, family)
+    def follows() -> bool:
+        texts = [source, *(_text(item.path, item.sha256) for item in headers)]
+        return _follows(texts)
+
+    return _flags(has, follows, family)
 
 
 def observe_flags_of_texts(texts: Iterable[str], family: str) -> tuple[str, ...]:
     """The same for a program, by all of its texts."""
     codes = [text.encode() for text in texts]
-    return _flags(lambda word: any(word.search(code) for code in codes), family)
+    return _flags(
+        lambda word: any(word.search(code) for code in codes), lambda: _follows(codes), family
+    )
 
 
-def _flags(has: Callable[[re.Pattern[bytes]], bool], family: str) -> tuple[str, ...]:
+def _flags(
+    has: Callable[[re.Pattern[bytes]], bool], follows: Callable[[], bool], family: str
+) -> tuple[str, ...]:
     options = current_options()
     flags: tuple[str, ...] = ()
-    if options.checks and has(_SIMT):
+    if options.checks and (has(_SIMT) or follows()):
         flags = (OBSERVE, *_DETAILS[family])
     if options.timing != "off" and has(_VECTOR):
         flags = (*flags, TIMED)
     return flags
 
 
+def _follows(texts: Iterable[bytes]) -> bool:
+    return follows_gm_pointers(b"\n".join(texts).decode(errors="surrogateescape"))
+
+
 @cache
 def _has(word: re.Pattern[bytes], path: Path, sha256: str) -> bool:
+    return word.search(_text(path, sha256)) is not None
+
+
+@lru_cache(maxsize=256)
+def _text(path: Path, sha256: str) -> bytes:
     """`sha256` tells versions of a file apart."""
     try:
-        return word.search(path.read_bytes()) is not None
+        return path.read_bytes()
     except OSError:
-        return False
+        return b""

@@ -146,6 +146,7 @@ void Checker::out_of_bounds(const Core& core, Pipe pipe, uint16_t op, const char
                     " bytes of GM" + (range ? " in the read-only input '" + range->name + "'"
                                             : " outside every tensor: " + ranges_.relation(low, high));
         f.fix = range             ? "write to an output, or pass the tensor as one"
+                : pipe == Pipe::S ? "compare the index with the tensor's size"
                 : pipe == Pipe::V ? "keep the thread from the access: compare its index with the tensor's size"
                                   : "clip the size of the copy at the tensor's edge, or check address and strides";
         f.places.push_back(place_of(core, pipe, write ? "writes" : "reads", name, site));
@@ -242,6 +243,7 @@ void Checker::on_vector_access(const Core& core, uint32_t offset, uint32_t bytes
 
 void Checker::on_scalar_access(const Core& core, ScalarAccess kind, uint64_t address, uint32_t bytes,
                                const void* site) {
+    if (kind >= ScalarAccess::clean_line) return write_back(core, kind, address, site);
     static const char* const names[] = {"asc_load_dev", "asc_store_dev", "asc_atomic"};
     BlockState& s = state_of(core);
     const bool write = kind != ScalarAccess::load;

@@ -34,6 +34,8 @@ public:
     void on_execute(const Core&, const Command&, const OpInfo&) override;
     void on_vector_access(const Core&, uint32_t offset, uint32_t bytes, bool write, const void* site) override;
     void on_scalar_access(const Core&, ScalarAccess, uint64_t address, uint32_t bytes, const void* site) override;
+    void on_plain_access(const Core&, uint64_t address, uint64_t bytes, bool write, bool polling,
+                         const void* site) override;
     void on_thread_access(const Core&, uint32_t offset, uint32_t bytes, const ThreadAccess& access) override;
     void on_thread_memory(const Core&, uint64_t address, uint64_t bytes, const ThreadAccess& access) override;
     void on_misaligned(const Core&, uint64_t address, uint64_t bytes, const ThreadAccess& access) override;
@@ -56,6 +58,8 @@ private:
                             const ThreadAccess& access, const void* other);
     // What accesses that poll or change one address tell one another.
     void hand_over(BlockState& s, const Core& core, Pipe pipe, Agent& agent, ScalarAccess kind, uint64_t address);
+    // The data cache of a core writes back a line, or all.
+    void write_back(const Core& core, ScalarAccess kind, uint64_t address, const void* site);
     void run_data(BlockState& s, const Core& core, const Command& c, const OpInfo& info, Agent& agent);
     void check_races(BlockState& s, const Core& core, const Command& c, const AccessList& list, Agent& agent);
     void run_sync(BlockState& s, const Core& core, const Command& c, Agent& agent);

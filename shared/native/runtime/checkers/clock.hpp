@@ -19,8 +19,15 @@ using Times = std::array<uint32_t, kClockLanes>;
 constexpr uint8_t agent_of(CoreSlot slot, Pipe pipe) {
     return static_cast<uint8_t>(static_cast<size_t>(slot) * kNumPipes + static_cast<size_t>(pipe));
 }
-constexpr CoreSlot slot_of(uint8_t agent) { return static_cast<CoreSlot>(agent / kNumPipes); }
-constexpr Pipe pipe_of(uint8_t agent) { return static_cast<Pipe>(agent % kNumPipes); }
+// What a core's scalar unit has stored into its data cache: an agent of its own, whose time in a clock says up to
+// which instruction of the scalar unit the stores have been written back.
+constexpr uint8_t cache_of(CoreSlot slot) { return static_cast<uint8_t>(kNumAgents + static_cast<size_t>(slot)); }
+constexpr bool is_cache(uint8_t agent) { return agent >= kNumAgents; }
+static_assert(kNumAgents + 3 <= kClockLanes);
+constexpr CoreSlot slot_of(uint8_t agent) {
+    return static_cast<CoreSlot>(is_cache(agent) ? agent - kNumAgents : agent / kNumPipes);
+}
+constexpr Pipe pipe_of(uint8_t agent) { return is_cache(agent) ? Pipe::S : static_cast<Pipe>(agent % kNumPipes); }
 
 // What is known of other blocks; shared by the clocks that know the same, never changed.
 struct World {

@@ -10,6 +10,14 @@ namespace {
 
 static_assert(static_cast<size_t>(Op::count) < 128, "cells keep the instruction in 7 bits");
 
+// Whether the scalar unit's own instruction of that time is known to be complete.
+bool knows_scalar(const Accessor& who, const GmCell& old) {
+    const uint8_t scalar = agent_of(slot_of(old.agent), Pipe::S);
+    if (old.block == who.core.block->index) return who.agent.clock.time[scalar] >= old.time;
+    const Times* const known = who.agent.clock.world ? who.agent.clock.world->find(old.block) : nullptr;
+    return known && (*known)[scalar] >= old.time;
+}
+
 bool ordered(const Accessor& who, uint32_t agent, uint32_t time) {
     if (who.agent.clock.time[agent] >= time) return true;
     return agent == who.id && time == who.agent.now;   // the same instruction
@@ -77,8 +85,11 @@ void RaceCheck::report(const Accessor& who, bool write, const Other& other, cons
         f.message = std::string("race on ") + memory + ": " +
                     who_text(second_name, who.core.slot, who.pipe, block) + (write ? " writes" : " reads") +
                     " what " + who_text(first_name, core, pipe, other.block) +
-                    (other.write ? " writes" : " reads") + "; nothing orders the two";
-        f.fix = fix_for(who, other.block, core, pipe);
+                    (other.write ? " writes" : " reads") +
+                    (other.in_cache ? "; the store may still be in the scalar unit's data cache"
+                                    : "; nothing orders the two");
+        f.fix = other.in_cache ? "call asc_dcci_single() with the address after the store, before what orders the two"
+                               : fix_for(who, other.block, core, pipe);
         f.places.push_back({other.write ? "writes" : "reads", other.block, core, pipe, first_name, first});
         f.places.push_back({write ? "writes" : "reads", block, who.core.slot, who.pipe, second_name, who.site});
         return f;
@@ -127,13 +138,16 @@ void RaceCheck::global(GmShadow::Cache& cache, const Accessor& who, bool write, 
         if (atomic && old.atomic) return;
         if (old.block == block) {
             if (ordered(who, old.agent, old.time)) return;
+            // A core's own scalar unit reads and writes its cache.
+            if (is_cache(old.agent) && who.pipe == Pipe::S && slot_of(old.agent) == who.core.slot) return;
         } else if (who.agent.clock.world) {
             const Times* known = who.agent.clock.world->find(old.block);
             if (known && (*known)[old.agent] >= old.time) return;
         }
         const uint64_t both = old.mask & mask;
-        report(who, write, {old.block, old.agent, old.op, old.site, old_write}, "GM",
-               1000u + write * 2u + old_write, start + static_cast<uint64_t>(std::countr_zero(both)),
+        const bool in_cache = is_cache(old.agent) && knows_scalar(who, old);
+        report(who, write, {old.block, old.agent, old.op, old.site, old_write, in_cache}, "GM",
+               1000u + in_cache * 4u + write * 2u + old_write, start + static_cast<uint64_t>(std::countr_zero(both)),
                static_cast<uint64_t>(std::popcount(both)));
     };
     gm_.for_each(cache, low, high, !write, [&](GmCells& writes, GmCells* reads, uint64_t mask, uint64_t start) {
@@ -152,6 +166,16 @@ void RaceCheck::global(GmShadow::Cache& cache, const Accessor& who, bool write, 
                 r.mask &= ~mask;
             }
         remember(writes.cells, now);
+    });
+}
+
+void RaceCheck::clean(GmShadow::Cache& cache, const Accessor& who, uint64_t low, uint64_t high) {
+    gm_.for_each(cache, low, high, false, [&](GmCells& writes, GmCells*, uint64_t, uint64_t) {
+        for (GmCell& w : writes.cells) {
+            if (w.mask == 0 || w.agent != cache_of(who.core.slot) || w.block != who.core.block->index) continue;
+            w.agent = who.id;
+            w.time = who.agent.now;
+        }
     });
 }
 

@@ -25,6 +25,8 @@ public:
 
     void on_chip(Shadow& shadow, SyncState& sync, const Accessor& who, Region region, bool write, uint64_t low,
                  uint64_t high);
+    // The data cache of a core writes back the granules of [low, high): its stores count as the scalar unit's of now.
+    void clean(GmShadow::Cache& cache, const Accessor& who, uint64_t low, uint64_t high);
     void global(GmShadow::Cache& cache, const Accessor& who, bool write, bool atomic, uint64_t low,
                 uint64_t high);
 
@@ -35,6 +37,7 @@ private:
         uint8_t op;
         int32_t site;
         bool write;
+        bool in_cache = false;   // a store that was ordered, had it been written back
     };
     int32_t relative(const void* site) const;
     void report(const Accessor& who, bool write, const Other& other, const char* memory, uint32_t subject,

@@ -1,10 +1,12 @@
-// Loads and stores of SIMT functions (emulator.md section 4). While checkers are on, kernels with such functions are
-// compiled with -fsanitize=thread and linked to this file instead of libtsan. Accesses to UB and GM go to the checkers
-// as accesses of PIPE_V, and as those of single threads.
+// Loads and stores of plain C++ (emulator.md section 4). While checkers are on, kernels with SIMT functions, or whose
+// scalar code follows pointers to GM, are compiled with -fsanitize=thread and linked to this file instead of libtsan.
+// Accesses of threads to UB and GM go to the checkers as accesses of PIPE_V, and as those of single threads; accesses
+// of the scalar unit to GM as those of PIPE_S.
 #include <algorithm>
 
 #include "asc_emu/core_api.h"
 #include "checkers/thread_race.hpp"
+#include "fiber.hpp"
 #include "launch.hpp"
 #include "observer.hpp"
 #include "pipes.hpp"
@@ -36,13 +38,22 @@ void tell(Core& core, Tell tell_observer) {
     if (failed) abandon_core();
 }
 
+// Of the scalar unit. Code of vector functions touches UB only, by instructions that tell of themselves.
+void note_scalar(uint64_t address, uint64_t bytes, bool write, const void* site, How how) {
+    const Fiber* const fiber = running_fiber();   // none: a program's host code, or a vector function
+    if (!fiber || how == How::atomic || in_vector_function()) return;
+    if (address - reinterpret_cast<uintptr_t>(fiber->stack) < kStackBytes) return;
+    Core& core = current_core();
+    tell(core, [&] { g_observer->on_plain_access(core, address, bytes, write, how == How::polling, site); });
+}
+
 void note(const volatile void* pointer, uint64_t bytes, bool write, const void* site, How how = How::plain,
           uint64_t align = kWidestAccess) {
     if (!asc_emu_observing || !g_observer || bytes == 0) return;
     const SimtBlock* const block = running_simt();
-    if (!block) return;
-    Core& core = current_core();
     const auto address = reinterpret_cast<uintptr_t>(pointer);
+    if (!block) return note_scalar(address, bytes, write, site, how);
+    Core& core = current_core();
     const uint64_t offset = address - reinterpret_cast<uintptr_t>(core.at(Space::ub, 0));
     const uint64_t size = kSpaceBytes[static_cast<size_t>(Space::ub)];
     const ThreadAccess access{block->warp(), block->epoch(), write, how != How::plain, site};

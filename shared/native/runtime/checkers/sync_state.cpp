@@ -58,7 +58,15 @@ Agent& SyncState::step(const Core& core, Pipe pipe) {
     return a;
 }
 
+Agent& SyncState::go_on(const Core& core, Pipe pipe) {
+    Agent& a = agent(core, pipe);
+    if (!a.told) return a;
+    a.told = false;
+    return step(core, pipe);
+}
+
 Clock SyncState::complete(uint8_t agent) {
+    agents_[agent].told = true;
     Clock c = agents_[agent].clock;
     c.time[agent] = agents_[agent].now;
     return c;

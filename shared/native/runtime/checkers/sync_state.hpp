@@ -17,6 +17,7 @@ struct Agent {
     uint32_t now = 0;            // number of the last instruction
     uint64_t issue_seen = 0;     // newest snapshot of the scalar unit that was joined
     uint32_t num_data = 0;       // instructions that touch memory
+    bool told = true;            // others may know that `now` is complete
 };
 
 // A raised flag or counter: what its setter knew, and where it was set.
@@ -67,6 +68,8 @@ public:
     Agent& begin(const Core& core, Pipe pipe);
     // Parts an instruction of an ordered pipe that runs: what it does from now on comes after what it did before.
     Agent& step(const Core& core, Pipe pipe);
+    // The same for what tells of no order by itself, so that accesses one after the other count as one.
+    Agent& go_on(const Core& core, Pipe pipe);
     // What is complete when `pipe` has run everything up to now.
     Clock complete(uint8_t agent);
     // The scalar unit learned something or touched memory.

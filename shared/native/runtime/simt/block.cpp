@@ -1,6 +1,5 @@
 #include "simt/block.hpp"
 
-#include <dlfcn.h>
 #include <malloc.h>
 
 #include <algorithm>
@@ -13,6 +12,7 @@
 #include "observer.hpp"
 #include "op_table.hpp"
 #include "pipes.hpp"
+#include "simt/own_memory.hpp"
 
 namespace asc_emu {
 namespace {
@@ -333,18 +333,7 @@ bool SimtBlock::owns(uint64_t address) {
     if (function_.heap && inside(function_.heap, malloc_usable_size(function_.heap))) return true;
     // Warp operations keep what lanes bring on the function's own fiber.
     if (inside(fiber_->stack, kStackBytes)) return true;
-    if (core_.fiber && inside(core_.fiber->stack, kStackBytes)) return true;
-    // Threads of a SIMT kernel take their arguments from the payload (program.hpp).
-    const asc_emu_launch_desc& desc = core_.block->launch->desc;
-    if (inside(desc.payload, desc.payload_bytes)) return true;
-    // NOTE: asking the loader takes a microsecond.
-    const uint64_t page = address / 4096;
-    uint64_t& known = no_object_[page % no_object_.size()];
-    if (known == page) return false;
-    Dl_info where;
-    if (dladdr(reinterpret_cast<const void*>(address), &where)) return true;
-    known = page;
-    return false;
+    return scalar_owns(core_, address);   // threads of a SIMT kernel take arguments from the payload (program.hpp)
 }
 
 uint64_t SimtBlock::exchange(const void* site, uint64_t value, int32_t parameter,

@@ -100,7 +100,6 @@ private:
     std::vector<ThreadStack> spare_;  // runners of this function that are not in use
     Fiber* fiber_ = nullptr;
     bool finished_ = false;
-    std::array<uint64_t, 64> no_object_{};   // numbers of pages that belong to no loaded object
 };
 
 // The function whose thread runs on this worker, or null.
