@@ -138,6 +138,13 @@ struct Core {
     uint32_t array_top[kNumSpaces] = {};
     std::vector<Array> arrays[kNumSpaces];
 
+    // Numbers of pages that belong to no loaded object, as one launch has found (simt/own_memory.cpp).
+    struct NoObject {
+        uint64_t launch = 0;
+        std::array<uint64_t, 64> pages{};
+    };
+    mutable NoObject no_object;
+
     void reset();
 };
 

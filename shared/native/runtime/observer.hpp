@@ -41,7 +41,7 @@ public:
     virtual void on_scalar_access(const Core&, ScalarAccess, uint64_t /*address*/, uint32_t /*bytes*/,
                                   const void* /*site*/) {}
     // A plain load or store of the scalar unit, told before it: in global memory, in what is the kernel's own
-    // (memory_of_program), or in none at all. `polling`: of a volatile object.
+    // (scalar_owns), or in none at all. `polling`: of a volatile object.
     virtual void on_plain_access(const Core&, uint64_t /*address*/, uint64_t /*bytes*/, bool /*write*/,
                                  bool /*polling*/, const void* /*site*/) {}
     // A load or store of a SIMT thread in UB, besides on_vector_access.

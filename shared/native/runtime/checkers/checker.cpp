@@ -74,6 +74,7 @@ void BlockState::reset(Block& b, bool with_init) {
     shadow.reset();
     locks = {};
     for (const void*& site : atomic_site) site = nullptr;
+    for (uint64_t& address : polled) address = 0;
     gm_cache = {};
     if (with_init && !init) init = std::make_unique<InitCheck>();
     if (with_init) init->reset(b);
@@ -179,6 +180,7 @@ bool Checker::permits(const Core& core, const Command& c, const OpInfo& info, co
 }
 
 void Checker::on_issue(const Core& core, const Command& c, const OpInfo&, const AccessList& list) {
+    settle_polled(state_of(core), core);
     for (const Access& a : list)
         if (a.atomic) state_of(core).atomic_site[static_cast<size_t>(core.slot)] = c.site;
     if (has(kSynccheck) && is_sync(c.op)) {

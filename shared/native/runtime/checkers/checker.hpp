@@ -18,6 +18,7 @@ struct BlockState {
     Shadow shadow;
     LockSites locks;
     const void* atomic_site[3] = {};   // last store of each core in an atomic mode
+    uint64_t polled[3] = {};           // GM address of each scalar unit's last volatile load
     GmShadow::Cache gm_cache;
     std::unique_ptr<InitCheck> init;
     void reset(Block& b, bool with_init);
@@ -58,6 +59,8 @@ private:
                             const ThreadAccess& access, const void* other);
     // What accesses that poll or change one address tell one another.
     void hand_over(BlockState& s, const Core& core, Pipe pipe, Agent& agent, ScalarAccess kind, uint64_t address);
+    // Volatile loads are told before they are made: what a store meanwhile told is taken over with what comes next.
+    void settle_polled(BlockState& s, const Core& core);
     // The data cache of a core writes back a line, or all.
     void write_back(const Core& core, ScalarAccess kind, uint64_t address, const void* site);
     void run_data(BlockState& s, const Core& core, const Command& c, const OpInfo& info, Agent& agent);

@@ -23,12 +23,22 @@ void Checker::on_plain_access(const Core& core, uint64_t address, uint64_t bytes
         throw KernelError{make_report("bounds", "a scalar access to GM is out of bounds", &core, kName, site)};
     if (!has(kRacecheck) || (range && range->read_only)) return;
     BlockState& s = state_of(core);
+    settle_polled(s, core);
     Agent& agent = s.sync.go_on(core, Pipe::S);
     s.sync.scalar_changed(core);
     if (polling) hand_over(s, core, Pipe::S, agent, write ? ScalarAccess::store : ScalarAccess::load, address);
+    if (polling && !write) s.polled[static_cast<size_t>(core.slot)] = address;
     const uint8_t id = write ? cache_of(core.slot) : agent_of(core.slot, Pipe::S);
     race_.global(s.gm_cache, {core, Pipe::S, static_cast<uint16_t>(Op::count), site, agent, id}, write, polling,
                  address, end);
+}
+
+void Checker::settle_polled(BlockState& s, const Core& core) {
+    uint64_t& address = s.polled[static_cast<size_t>(core.slot)];
+    if (!address) return;
+    hand_over(s, core, Pipe::S, s.sync.agent(core, Pipe::S), ScalarAccess::load, address);
+    s.sync.scalar_changed(core);
+    address = 0;
 }
 
 // NOTE: lines that are loaded again are not told from those that still hold older numbers.

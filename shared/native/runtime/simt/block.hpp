@@ -5,7 +5,6 @@
 // all live threads are there. When every thread only polls memory, the function yields to the other cores.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <vector>
 

@@ -2,8 +2,6 @@
 
 #include <dlfcn.h>
 
-#include <array>
-
 #include "fiber.hpp"
 #include "launch.hpp"
 
@@ -15,16 +13,12 @@ bool inside(uint64_t address, const void* begin, size_t bytes) {
 }
 
 // NOTE: asking the loader takes a microsecond. What no object holds may be given to one that is loaded later, so
-// only the launch that asked keeps the answer.
-bool in_loaded_object(const Launch& launch, uint64_t address) {
-    struct Known {
-        uint64_t launch = 0;
-        std::array<uint64_t, 64> no_object{};   // numbers of pages
-    };
-    static thread_local Known known;
-    if (known.launch != launch.number) known = {launch.number, {}};
-    const uint64_t page = address / 4096;
-    uint64_t& slot = known.no_object[page % known.no_object.size()];
+// an answer is kept for one launch.
+bool in_loaded_object(const Core& core, uint64_t address) {
+    Core::NoObject& known = core.no_object;
+    const uint64_t launch = core.block->launch->number, page = address / 4096;
+    if (known.launch != launch) known = {launch, {}};
+    uint64_t& slot = known.pages[page % known.pages.size()];
     if (slot == page) return false;
     Dl_info where;
     if (dladdr(reinterpret_cast<const void*>(address), &where)) return true;
@@ -45,9 +39,9 @@ bool on_chip_memory(const Core& core, uint64_t address) {
 bool scalar_owns(const Core& core, uint64_t address) {
     if (core.fiber && inside(address, core.fiber->stack, kStackBytes)) return true;
     if (inside(address, core.block, sizeof(Block))) return true;
-    const Launch& launch = *core.block->launch;
-    if (inside(address, launch.desc.payload, launch.desc.payload_bytes)) return true;
-    return in_loaded_object(launch, address);
+    const asc_emu_launch_desc& desc = core.block->launch->desc;
+    if (inside(address, desc.payload, desc.payload_bytes)) return true;
+    return in_loaded_object(core, address);
 }
 
 }  // namespace asc_emu
