@@ -98,16 +98,18 @@ def _gathered_rows_cast() -> object:
 
 
 def _e5m6_back() -> object:
-    quantised = e5m6.cast_to_e5m6(quant_inputs(37, 704), 704)
+    quantised = e5m6.cast_to_e5m6(quant_inputs(100, 704), 704)
     return quant.per_token_cast_back(quantised, "bf16", 704, "e5m6")
 
 
-def _lossless() -> object:
-    exponent = torch.randint(100, 110, (70, 10), dtype=torch.int32)
-    data = torch.randint(-128, 128, (70, 160), dtype=torch.int8)
-    return quant.per_block_cast_lossless(
-        (data, (exponent << 23).view(torch.float32)), "e4m3", (1, 32), (32, 32)
-    )
+def _lossless(tokens: int, channels: int, **options: Any) -> object:
+    """Input scales of so many channels."""
+    exponent = torch.randint(100, 110, (tokens, 320 // channels), dtype=torch.int32)
+    data = torch.randint(-128, 128, (tokens, 160), dtype=torch.int8)
+    scales = (exponent << 23).view(torch.float32)
+    if options:
+        scales = quant_cast.pack_bytes(exponent.to(torch.uint8), (1, channels), 2)
+    return quant.per_block_cast_lossless((data, scales), "e4m3", (1, channels), (32, 64), **options)
 
 
 def _weight_sf() -> object:
@@ -207,7 +209,7 @@ CASES: dict[str, Callable[[], object]] = {
     "rotary": _rotary,
     "randn": lambda: rand.randn(5000, device="cpu"),
     # Casts
-    "per_token_cast": lambda: quant.per_token_cast(quant_inputs(37, 576), "e4m3", 32),
+    "per_token_cast": lambda: quant.per_token_cast(quant_inputs(37, 576), "e4m3", 16),
     "per_token_cast_packed": lambda: quant.per_token_cast(
         quant_inputs(67, 704, torch.float32), "e2m1", 16, **_PACKED_COL
     ),
@@ -216,6 +218,10 @@ CASES: dict[str, Callable[[], object]] = {
     "token_cast_packed": lambda: quant.per_token_cast(
         quant_inputs(400, 1024), "e4m3", 128, **_PACKED_COL
     ),
+    "token_cast_e2m1": lambda: quant.per_token_cast(
+        quant_inputs(200, 1152, torch.float32), "e2m1", 32
+    ),
+    "token_cast_mx": lambda: quant.per_token_cast(quant_inputs(400, 576), "e2m1", 64, **_PACKED),
     "token_cast_back": lambda: _cast_back("e4m3", (1, 128), 400, 1024),
     "per_token_cast_stochastic": lambda: quant.per_token_cast(
         quant_inputs(37, 576), "e4m3", 32, stochastic_cast=True
@@ -241,9 +247,11 @@ CASES: dict[str, Callable[[], object]] = {
     "channel_cast_turned": lambda: quant.per_channel_cast_and_transpose(
         quant_inputs(300, 320), "e4m3", 32
     ),
-    "e5m6": lambda: quant.per_token_cast(quant_inputs(37, 704), "e5m6", 704, **_PACKED_COL),
+    "e5m6": lambda: quant.per_token_cast(quant_inputs(100, 704), "e5m6", 704, **_PACKED_COL),
     "e5m6_back": _e5m6_back,
-    "lossless": _lossless,
+    "lossless": lambda: _lossless(70, 16),
+    "lossless_table": lambda: _lossless(400, 32),
+    "lossless_table_packed": lambda: _lossless(400, 32, **_PACKED_COL),
     "cast": lambda: quant.cast(torch.randn(16384 * 9 + 7), torch.float8_e4m3fn),
     "cast_stochastic": lambda: quant.cast(torch.randn(16384 * 9 + 7), torch.bfloat16, True),
     "weight_sf": _weight_sf,

@@ -29,6 +29,17 @@ def test_there_and_back(options):
         torch.testing.assert_close(back, x, rtol=2**-6, atol=float(2**-20 * x.abs().sum() + 1e-9))
 
 
+def test_bf16_there_and_back():
+    x = quant_inputs(100, 704)
+    x[3, 5], x[7] = 0, 0
+    quantised = per_token_cast(x, "e5m6", 704, round_sf=True)
+    wanted = cast_to_e5m6(x, 704, round_sf=True)
+    assert_equal(quantised[0], wanted[0])
+    assert_equal(quantised[1], wanted[1])
+    back = per_token_cast_back(quantised, "bf16", 704, "e5m6")
+    assert_equal(back, cast_back_from_e5m6(wanted, "bf16", (1, 704)))
+
+
 def test_borders_of_the_format():
     x = generate_e5m6_inputs(12, 128)
     quantised = per_token_cast(x, "e5m6", 128)

@@ -42,7 +42,12 @@ def largest_exponent(values, block):
 
 @pytest.mark.parametrize(
     ("block", "options"),
-    [((32, 32), {}), ((1, 128), PACKED_COL), ((128, 128), {"round_sf": True})],
+    [
+        ((32, 32), {}),
+        ((1, 128), PACKED_COL),
+        ((128, 128), {"round_sf": True}),
+        ((32, 64), PACKED_COL),
+    ],
 )
 def test_numbers_stay(block, options):
     for tokens, hidden in ((150, 704), (1, 64), (0, 128)):
@@ -55,16 +60,27 @@ def test_numbers_stay(block, options):
             assert torch.equal(got, wanted)
 
 
+def test_column_major_scales_and_other_blocks():
+    data, sf = case(150, 704)
+    wanted = ref.cast_back((data, sf), "fp32", (1, 32))
+    columns = sf.T.contiguous().T
+    assert not columns.is_contiguous()
+    for given, block in ((columns, (1, 32)), (sf.repeat_interleave(2, 1), (1, 16))):
+        codes, new = per_block_cast_lossless((data, given), "e4m3", block, (2, 32))
+        assert_equal(ref.cast_back((codes, new), "fp32", (2, 32)), wanted)
+
+
 def test_scales_that_differ_too_much_and_no_powers_end_the_kernel():
     data, _ = case(32, 64)
-    for other, is_allowed in ((2.0**11, True), (2.0**12, False), (1.5, False), (-1.0, False)):
-        sf = torch.full((32, 2), 1.0)
-        sf[7, 0] = other
-        if is_allowed:
-            per_block_cast_lossless((data, sf), "e4m3", (1, 32), (32, 32))
-            continue
-        with pytest.raises(LaunchError):
-            per_block_cast_lossless((data, sf), "e4m3", (1, 32), (32, 32))
+    for block, width in (((1, 32), 2), ((1, 16), 4)):  # of both kernels
+        for other, is_allowed in ((2.0**11, True), (2.0**12, False), (1.5, False), (-1.0, False)):
+            sf = torch.full((32, width), 1.0)
+            sf[7, 0] = other
+            if is_allowed:
+                per_block_cast_lossless((data, sf), "e4m3", block, (32, 32))
+                continue
+            with pytest.raises(LaunchError):
+                per_block_cast_lossless((data, sf), "e4m3", block, (32, 32))
 
 
 def test_bad_arguments():

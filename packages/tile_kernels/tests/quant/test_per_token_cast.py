@@ -42,7 +42,10 @@ def test_bf16_e4m3(tokens, hidden, options):
     ("dtype", "fmt", "n", "options"),
     [
         (torch.float32, "e2m1", 16, PACKED_COL),
+        (torch.float32, "e2m1", 32, PACKED_COL),
         (torch.bfloat16, "e2m1", 32, COL),
+        (torch.bfloat16, "e2m1", 64, PACKED),
+        (torch.bfloat16, "e2m1", 128, {**COL, **ROUNDED}),
         (torch.bfloat16, "e4m3", 128, PACKED),
         (torch.float32, "e4m3", 64, {"use_e4m3_sf": True}),
     ],

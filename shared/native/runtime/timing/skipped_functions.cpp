@@ -12,13 +12,13 @@
 namespace asc_emu::timing {
 namespace {
 
-constexpr uint32_t kUbBytes = kSpaceBytes[static_cast<size_t>(Space::ub)];
+constexpr uint32_t kBytesOfUb = kSpaceBytes[static_cast<size_t>(Space::ub)];
 constexpr uint32_t kBytesOfVector = 256;
 // The second content: a number that is also a fair index, offset of a block of 32 bytes and count.
 constexpr uint32_t kOther = 32;
 
 struct SavedUb {
-    std::vector<std::byte> bytes = std::vector<std::byte>(kUbBytes);
+    std::vector<std::byte> bytes = std::vector<std::byte>(kBytesOfUb);
 };
 thread_local WorkCount* tl_count = nullptr;
 
@@ -33,14 +33,14 @@ void WorkCount::add(uint32_t bytes, bool write) {
 }
 
 SkippedFunctions::Contents::Contents(Core& core) : ub_(core.at(Space::ub, 0)) {
-    std::memcpy(thread_object<SavedUb, SavedUb>().bytes.data(), ub_, kUbBytes);
+    std::memcpy(thread_object<SavedUb, SavedUb>().bytes.data(), ub_, kBytesOfUb);
 }
 void SkippedFunctions::Contents::fill(int content) const {
     auto* const words = reinterpret_cast<uint32_t*>(ub_);
-    std::fill(words, words + kUbBytes / sizeof(uint32_t), content ? kOther : 0u);
+    std::fill(words, words + kBytesOfUb / sizeof(uint32_t), content ? kOther : 0u);
 }
 void SkippedFunctions::Contents::put_back() const {
-    std::memcpy(ub_, thread_object<SavedUb, SavedUb>().bytes.data(), kUbBytes);
+    std::memcpy(ub_, thread_object<SavedUb, SavedUb>().bytes.data(), kBytesOfUb);
 }
 
 std::string SkippedFunctions::key_of(Core& core, const VectorFunction& function) {
@@ -51,7 +51,7 @@ std::string SkippedFunctions::key_of(Core& core, const VectorFunction& function)
     for (size_t at = 0; at < VectorFunction::kArgumentBytes; at += sizeof(uint64_t)) {
         uint64_t word;
         std::memcpy(&word, function.arguments + at, sizeof(word));
-        if (word - ub < kUbBytes) word = (word - ub) | kOffset;
+        if (word - ub < kBytesOfUb) word = (word - ub) | kOffset;
         std::memcpy(key.data() + sizeof(function.run) + at, &word, sizeof(word));
     }
     return key;
