@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import tilelang.ascend.language as T
 
-from tile_kernels._asc import LANES
+from tile_kernels._asc import LANES, pieces
 
 NONE = 1 << 30  # index of "nothing left"
 
@@ -50,7 +50,7 @@ def next_best(tile, row, count, lane, value, index):
     best_at = T.alloc_local((1,), T.int32)
     best[0] = -T.infinity(T.float32)
     best_at[0] = NONE
-    for step in T.serial(T.ceildiv(count, LANES)):
+    for step in T.serial(pieces(count, LANES)):
         entry = step * LANES + lane
         if entry < count:
             candidate = tile[row, entry]
@@ -66,7 +66,7 @@ def next_best(tile, row, count, lane, value, index):
 def all_finite(tile, row, count, lane, flag):
     """Sets flag[0] in every lane to 1 if a row has no NaN or infinity, else to 0."""
     flag[0] = 1
-    for step in T.serial(T.ceildiv(count, LANES)):
+    for step in T.serial(pieces(count, LANES)):
         entry = step * LANES + lane
         if entry < count:
             # NOTE: `not (a < b)` would be turned into `a >= b`, which a NaN does not fulfil.
@@ -83,7 +83,7 @@ def group_scores(tile, sums, row, groups, per_group, num_sum, lane):
     """
     first = T.alloc_local((1,), T.float32)
     second = T.alloc_local((1,), T.float32)
-    for step in T.serial(T.ceildiv(groups, LANES)):
+    for step in T.serial(pieces(groups, LANES)):
         group = step * LANES + lane
         if group < groups:
             first[0] = -T.infinity(T.float32)
@@ -105,7 +105,7 @@ def next_best_lane(values, count, lane, value, index):
     best_at = T.alloc_local((1,), T.int32)
     best[0] = -T.infinity(T.float32)
     best_at[0] = NONE
-    for step in T.serial(T.ceildiv(count, LANES)):
+    for step in T.serial(pieces(count, LANES)):
         entry = step * LANES + lane
         if entry < count:
             candidate = values[step]

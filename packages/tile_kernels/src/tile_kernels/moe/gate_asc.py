@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import tilelang.ascend.language as T
 
-from tile_kernels._asc import LANES, require
+from tile_kernels._asc import LANES, pieces, require
 from tile_kernels._bridge import asc_kernel
 from tile_kernels.moe._scoring_asc import SOFTMAX, score_lane
 from tile_kernels.moe._select_asc import (
@@ -105,7 +105,7 @@ def gate(
     with T.Kernel(cores) as core:
         tile = T.alloc_shared((rows, width), T.float32)
         sums = T.alloc_shared((rows, MAX_SLOTS), T.float32)
-        for turn in T.serial(T.ceildiv(T.ceildiv(tokens, rows) - core, cores)):
+        for turn in T.serial(pieces(pieces(tokens, rows) - core, cores)):
             first = (turn * cores + core) * rows
             T.copy(logits[first, 0], tile)
             with T.SimtVF(threads=rows * LANES):
@@ -116,7 +116,7 @@ def gate(
                 per_group, rounds = T.alloc_var(T.int32), T.alloc_var(T.int32)
                 expert = T.alloc_var(T.int32)
                 entries = T.max(num_physical, experts)
-                rounds = T.ceildiv(entries, LANES)
+                rounds = pieces(entries, LANES)
                 groups = T.max(num_groups, 1)
                 per_group = T.truncdiv(experts, groups)
                 # A lane keeps entries lane, lane + 32, ... of its row
@@ -183,7 +183,7 @@ def gate(
                 # Groups that lose are taken out
                 if with_groups:
                     T.sync_threads()
-                    for step in T.serial(T.ceildiv(experts, LANES)):
+                    for step in T.serial(pieces(experts, LANES)):
                         if step * LANES + lane < experts:
                             tile[row, step * LANES + lane] = key[step]
                     T.sync_threads()
@@ -193,7 +193,7 @@ def gate(
                     index[0] = -1
                     for _ in T.serial(num_topk_groups):
                         next_best(sums, row, groups, lane, value, index)
-                    for step in T.serial(T.ceildiv(experts, LANES)):
+                    for step in T.serial(pieces(experts, LANES)):
                         expert = step * LANES + lane
                         if expert < experts and random[0] == 0:
                             group = T.truncdiv(expert, per_group)
@@ -221,7 +221,7 @@ def gate(
                     if slot < k:
                         total[0] = total[0] + number[0]
                 # Results, a lane a slot
-                for step in T.serial(T.ceildiv(slots, LANES)):
+                for step in T.serial(pieces(slots, LANES)):
                     slot = step * LANES + lane
                     if slot < slots and inside == 1:
                         place[0] = T.int64(-1)

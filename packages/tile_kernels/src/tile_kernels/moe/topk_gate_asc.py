@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import tilelang.ascend.language as T
 
-from tile_kernels._asc import LANES, require
+from tile_kernels._asc import LANES, pieces, require
 from tile_kernels._bridge import asc_kernel
 from tile_kernels.moe._select_asc import all_finite, next_best, rows_of_tile
 
@@ -23,7 +23,7 @@ def topk_gate(scores, topk_idx, width: int, cores: int):
     rows = rows_of_tile(width)
     with T.Kernel(cores) as core:
         tile = T.alloc_shared((rows, width), T.float32)
-        for turn in T.serial(T.ceildiv(T.ceildiv(tokens, rows) - core, cores)):
+        for turn in T.serial(pieces(pieces(tokens, rows) - core, cores)):
             first = (turn * cores + core) * rows
             T.copy(scores[first, 0], tile)
             with T.SimtVF(threads=rows * LANES):

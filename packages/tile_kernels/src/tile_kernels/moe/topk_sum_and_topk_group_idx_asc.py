@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import tilelang.ascend.language as T
 
-from tile_kernels._asc import LANES
+from tile_kernels._asc import LANES, pieces
 from tile_kernels._bridge import asc_kernel
 from tile_kernels.moe._select_asc import group_scores, next_best
 
@@ -30,7 +30,7 @@ def topk_groups(
     with T.Kernel(cores) as core:
         tile = T.alloc_shared((ROWS, width), T.float32)
         sums = T.alloc_shared((ROWS, groups_width), T.float32)
-        for turn in T.serial(T.ceildiv(T.ceildiv(tokens, ROWS) - core, cores)):
+        for turn in T.serial(pieces(pieces(tokens, ROWS) - core, cores)):
             first = (turn * cores + core) * ROWS
             T.copy(scores[first, 0], tile)
             with T.SimtVF(threads=ROWS * LANES):
