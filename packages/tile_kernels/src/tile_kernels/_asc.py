@@ -18,3 +18,12 @@ def require(condition):
     SIMT functions there; the toolkit's assert() is what it would become.
     """
     T.evaluate(T.call_extern("int32", "assert", condition))
+
+
+def pieces(count, size):
+    """Returns how many pieces of `size` cover `count`, which may be negative by less than a piece.
+
+    NOTE: floor division, as in `T.ceildiv`, becomes a shift; as the number of turns of a loop it
+    costs the solver of TileLang's simplifier up to a second.
+    """
+    return T.truncdiv(count + (size - 1), size)

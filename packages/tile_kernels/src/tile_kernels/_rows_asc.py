@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import tilelang.ascend.language as T
 
+from tile_kernels._asc import pieces
 from tile_kernels._bridge import asc_kernel
 
 CHUNK = 16384  # bytes of a row that are in flight at once
@@ -38,15 +39,15 @@ def scatter_rows(x, token_topk_to_pos, pos_to_expert, out, cores: int):
         with T.SimdVF():
             fill_with_zeros(zeros)
         T.assume_no_conflict(out)  # a position belongs to one slot, or to none
-        parts = T.ceildiv(size, CHUNK)
-        for turn in T.serial(T.ceildiv(positions, cores)):
+        parts = pieces(size, CHUNK)
+        for turn in T.serial(pieces(positions, cores)):
             # NOTE: empty rows end each expert's; without the turn they would meet the same cores.
             position = turn * cores + (core + turn) % cores
             if position < positions:
                 if pos_to_expert[position] < 0:
                     for part in T.serial(parts):
                         T.copy(zeros, out[position, part * CHUNK])
-        for turn in T.Pipelined(T.ceildiv(tokens * parts - core, cores), num_stages=STAGES):
+        for turn in T.Pipelined(pieces(tokens * parts - core, cores), num_stages=STAGES):
             item = turn * cores + core
             token = item // parts
             column = item % parts * CHUNK
@@ -67,8 +68,8 @@ def zero_rows(pos_to_expert, out, cores: int):
         row = T.alloc_shared((1, CHUNK), T.int8)
         with T.SimdVF():
             fill_with_zeros(row)
-        for turn in T.serial(T.ceildiv(positions - core, cores)):
+        for turn in T.serial(pieces(positions - core, cores)):
             position = turn * cores + core
             if pos_to_expert[position] < 0:
-                for part in T.serial(T.ceildiv(size, CHUNK)):
+                for part in T.serial(pieces(size, CHUNK)):
                     T.copy(row, out[position, part * CHUNK])

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import tilelang.ascend.language as T
 
-from tile_kernels._asc import LANES
+from tile_kernels._asc import LANES, pieces
 
 SIGMOID, SQRTSOFTPLUS, SOFTMAX, IDENTITY = 0, 1, 2, 3  # values of ScoringFunc
 
@@ -21,15 +21,15 @@ def score_lane(values, count, lane, scoring):
     largest[0] = -T.infinity(T.float32)
     total[0] = 0.0
     if scoring == SOFTMAX:
-        for step in T.serial(T.ceildiv(count, LANES)):
+        for step in T.serial(pieces(count, LANES)):
             if step * LANES + lane < count:
                 largest[0] = T.max(largest[0], values[step])
         largest[0] = T.warp_reduce_max(largest[0])
-        for step in T.serial(T.ceildiv(count, LANES)):
+        for step in T.serial(pieces(count, LANES)):
             if step * LANES + lane < count:
                 total[0] = total[0] + T.exp(values[step] - largest[0])
         total[0] = T.warp_reduce_sum(total[0])
-    for step in T.serial(T.ceildiv(count, LANES)):
+    for step in T.serial(pieces(count, LANES)):
         x = values[step]
         result[0] = x
         if scoring == SIGMOID:

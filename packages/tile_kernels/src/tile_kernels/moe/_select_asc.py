@@ -8,6 +8,8 @@ from typing import Any
 
 import tilelang.ascend.language as T
 
+from tile_kernels._asc import pieces
+
 __all__ = ["LANES", "fill_rows", "largest_bits", "select_rows"]
 
 LANES = 64  # of a register of 32-bit numbers
@@ -33,7 +35,7 @@ def largest_bits(tile, rows, count, result):
     most = T.alloc_var("int32x64")
     most = T.simd.vdup(T.int32(0), "int32", all32)
     for i in T.serial(rows):
-        for c in T.serial(T.ceildiv(count, LANES)):
+        for c in T.serial(pieces(count, LANES)):
             inside = T.simd.vcmps(T.simd.vci(c * LANES, "int32"), count, all32, op="lt")
             bits = T.reinterpret(T.simd.vld(tile[i, c * LANES]), "int32x64")
             most = T.simd.vmax(most, T.simd.vand(bits, magnitude, inside), all32)
@@ -77,7 +79,7 @@ def select_rows(keys, found, row, slots, count, stride):
         at0, at1 = T.alloc_var("int32x64"), T.alloc_var("int32x64")
         best0 = lowest
         best1 = lowest
-        for c in T.serial(T.ceildiv(count, LANES)):
+        for c in T.serial(pieces(count, LANES)):
             lane = T.simd.vci(c * LANES, "int32")
             inside = T.simd.vcmps(lane, count, all32, op="lt")
             entry0 = T.simd.vld(keys[row, c * LANES])
@@ -90,7 +92,7 @@ def select_rows(keys, found, row, slots, count, stride):
         after1 = T.simd.vsel(index1, start, T.simd.vcmp(next1, value1, all32, op="eq"))
         at0 = none
         at1 = none
-        for c in T.serial(T.ceildiv(count, LANES)):
+        for c in T.serial(pieces(count, LANES)):
             lane = T.simd.vci(c * LANES, "int32")
             inside = T.simd.vcmps(lane, count, all32, op="lt")
             entry0 = T.simd.vld(keys[row, c * LANES])

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import tilelang.ascend.language as T
 
-from tile_kernels._asc import LANES
+from tile_kernels._asc import LANES, pieces
 
 
 @T.macro
@@ -36,7 +36,7 @@ def group_scores(tile, sums, row, groups, per_group, num_sum, lane):
     """
     first = T.alloc_local((1,), T.float32)
     second = T.alloc_local((1,), T.float32)
-    for step in T.serial(T.ceildiv(groups, LANES)):
+    for step in T.serial(pieces(groups, LANES)):
         group = step * LANES + lane
         if group < groups:
             first[0] = -T.infinity(T.float32)

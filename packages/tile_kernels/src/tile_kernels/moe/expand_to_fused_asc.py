@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import tilelang.ascend.language as T
 
-from tile_kernels._asc import THREADS
+from tile_kernels._asc import THREADS, pieces
 from tile_kernels._bridge import asc_kernel
 
 
@@ -22,14 +22,14 @@ def scatter_scales(sf, token_topk_to_pos, pos_to_expert, out, dtype: str, cores:
     with T.Kernel(cores) as core:
         with T.SimtVF(threads=THREADS):
             thread = T.get_thread_binding()
-            for step in T.serial(T.ceildiv(tokens * words, cores * THREADS)):
+            for step in T.serial(pieces(tokens * words, cores * THREADS)):
                 item = (step * cores + core) * THREADS + thread
                 if item < tokens * words:
                     for slot in T.serial(k):
                         position = token_topk_to_pos[item // words, slot]
                         if position >= 0:
                             out[position, item % words] = sf[item // words, item % words]
-            for step in T.serial(T.ceildiv(positions * words, cores * THREADS)):
+            for step in T.serial(pieces(positions * words, cores * THREADS)):
                 item = (step * cores + core) * THREADS + thread
                 if item < positions * words:
                     if pos_to_expert[item // words] < 0:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import tilelang.ascend.language as T
 
-from tile_kernels._asc import LANES, require
+from tile_kernels._asc import LANES, pieces, require
 from tile_kernels._bridge import asc_kernel
 from tile_kernels.moe._scoring_asc import SOFTMAX, score_lane
 from tile_kernels.moe._select_asc import LANES as ENTRIES
@@ -117,7 +117,7 @@ def gate(
                 fill_rows(sums, rows, MAX_SLOTS // ENTRIES, T.float32(0.0))
         with T.SimdVF():
             fill_rows(keys, rows, width // ENTRIES, T.float32(0.0))
-        for turn in T.serial(T.ceildiv(T.ceildiv(tokens, share) - core, cores)):
+        for turn in T.serial(pieces(pieces(tokens, share) - core, cores)):
             first = (turn * cores + core) * share
             here, end = T.alloc_var(T.int32), T.alloc_var(T.int32)
             here = T.min(share, tokens - first)
@@ -129,7 +129,7 @@ def gate(
                 # NOTE: variables keep these terms out of expressions, lowering is quicker then.
                 rounds = T.alloc_var(T.int32)
                 expert = T.alloc_var(T.int32)
-                rounds = T.ceildiv(entries, LANES)
+                rounds = pieces(entries, LANES)
                 # A lane keeps entries lane, lane + 32, ... of its row
                 mine = T.alloc_local((width // LANES,), T.float32)
                 random = T.alloc_local((1,), T.int32)
@@ -188,7 +188,7 @@ def gate(
             # Groups that lose are taken out
             if with_groups:
                 with T.SimdVF():
-                    for pair in T.serial(T.ceildiv(here, 2)):
+                    for pair in T.serial(pieces(here, 2)):
                         select_rows(sums, found, 2 * pair, num_topk_groups, num_groups, 1)
                 with T.SimtVF(threads=rows * LANES):
                     active = T.alloc_local((1,), T.int32)
@@ -205,7 +205,7 @@ def gate(
                     if inside == 1:
                         last = found[row, num_topk_groups - 1]
                     worst = sums[row, last]
-                    for step in T.serial(T.ceildiv(experts, LANES)):
+                    for step in T.serial(pieces(experts, LANES)):
                         expert = step * LANES + lane
                         group = T.min(T.truncdiv(expert, per_group), num_groups - 1)
                         below = sums[row, group] < worst
@@ -213,7 +213,7 @@ def gate(
                         if random[0] == 0 and (below or behind):
                             keys[row, expert] = -T.infinity(T.float32)
             with T.SimdVF():
-                for pair in T.serial(T.ceildiv(here, 2)):
+                for pair in T.serial(pieces(here, 2)):
                     select_rows(keys, found, 2 * pair, slots, entries, 1)
             # Results, a lane a slot
             with T.SimtVF(threads=rows * LANES):
@@ -234,7 +234,7 @@ def gate(
                 if fixed > 0:
                     fix[0] = T.cast(fix_routing_mask[token], T.int32)
                 if fix[0] == 1 and active[0] > random[0]:
-                    for step in T.serial(T.ceildiv(k, LANES)):
+                    for step in T.serial(pieces(k, LANES)):
                         if step * LANES + lane < k:
                             index[0] = T.cast(unmapped[token, step * LANES + lane], T.int32)
                             require(index[0] >= 0 and index[0] < experts)
@@ -244,7 +244,7 @@ def gate(
                 if active[0] > random[0]:
                     for slot in T.serial(k):
                         total[0] = total[0] + score[row, found[row, slot]]
-                for step in T.serial(T.ceildiv(slots, LANES)):
+                for step in T.serial(pieces(slots, LANES)):
                     slot = step * LANES + lane
                     if slot < slots and inside == 1:
                         place[0] = T.int64(-1)

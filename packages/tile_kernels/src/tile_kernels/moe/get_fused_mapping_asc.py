@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import tilelang.ascend.language as T
 
-from tile_kernels._asc import THREADS, require
+from tile_kernels._asc import THREADS, pieces, require
 from tile_kernels._bridge import asc_kernel
 
 CHUNK = 4096  # indices of a slice in the unified buffer at once
@@ -31,20 +31,20 @@ def count_slices(topk_idx, counts, pos_to_expert, pos_to_token, pos_to_token_top
         tile = T.alloc_shared((CHUNK,), T.int64)
         # NOTE: variables keep these terms out of expressions, lowering is quicker then.
         share, end = T.alloc_var(T.int32), T.alloc_var(T.int32)
-        share = T.ceildiv(n, cores)
+        share = pieces(n, cores)
         end = T.min(core * share + share, n)
         with T.SimtVF(threads=THREADS):
             thread = T.get_thread_binding()
-            for step in T.serial(T.ceildiv(experts, THREADS)):
+            for step in T.serial(pieces(experts, THREADS)):
                 if step * THREADS + thread < experts:
                     counts[core, step * THREADS + thread] = 0
-            for step in T.serial(T.ceildiv(positions, cores * THREADS)):
+            for step in T.serial(pieces(positions, cores * THREADS)):
                 position = (step * cores + core) * THREADS + thread
                 if position < positions:
                     pos_to_expert[position] = -1
                     pos_to_token[position] = -1
                     pos_to_token_topk[position] = -1
-        for part in T.serial(T.ceildiv(end - core * share, CHUNK)):
+        for part in T.serial(pieces(end - core * share, CHUNK)):
             first = core * share + part * CHUNK
             T.copy(topk_idx[first], tile)
             with T.SimtVF(threads=THREADS):
@@ -52,7 +52,7 @@ def count_slices(topk_idx, counts, pos_to_expert, pos_to_token, pos_to_token_top
                 found = T.alloc_local((1,), T.int32)
                 here = T.alloc_var(T.int32)
                 here = T.min(end - first, CHUNK)
-                for step in T.serial(T.ceildiv(experts, THREADS)):
+                for step in T.serial(pieces(experts, THREADS)):
                     expert = step * THREADS + thread
                     if expert < experts:
                         found[0] = counts[core, expert]
@@ -60,7 +60,7 @@ def count_slices(topk_idx, counts, pos_to_expert, pos_to_token, pos_to_token_top
                             if tile[offset] == expert:
                                 found[0] = found[0] + 1
                         counts[core, expert] = found[0]
-                for step in T.serial(T.ceildiv(here, THREADS)):
+                for step in T.serial(pieces(here, THREADS)):
                     if step * THREADS + thread < here:
                         require(tile[step * THREADS + thread] < experts)
 
@@ -85,7 +85,7 @@ def place_experts(
         tile = T.alloc_shared((most, THREADS), T.int32)
         ends = T.alloc_shared((THREADS,), T.int32)  # of the aligned rows of each expert
         behind = T.alloc_shared((1,), T.int32)  # where the rows of the next expert start
-        for step in T.serial(T.ceildiv(experts, THREADS)):
+        for step in T.serial(pieces(experts, THREADS)):
             T.copy(counts[0, step * THREADS], tile)
             with T.SimtVF(threads=THREADS):
                 thread = T.get_thread_binding()
@@ -101,7 +101,7 @@ def place_experts(
                 start[0] = 0
                 if step > 0:
                     start[0] = behind[0]
-                ends[thread] = T.ceildiv(total[0], alignment) * alignment
+                ends[thread] = pieces(total[0], alignment) * alignment
                 # Sums of all threads up to each, in log2(THREADS) rounds
                 for turn in T.serial(THREADS.bit_length() - 1):
                     T.sync_threads()
@@ -119,7 +119,7 @@ def place_experts(
                 if expert < experts:
                     expert_start[expert] = start[0]
                     expert_end[expert] = start[0] + total[0]
-                    aligned_counts[expert] = T.ceildiv(total[0], alignment) * alignment
+                    aligned_counts[expert] = pieces(total[0], alignment) * alignment
                     for part in T.serial(slices):
                         other[0] = tile[part, thread]
                         tile[part, thread] = start[0]
@@ -150,9 +150,9 @@ def hand_out_positions(
         tile = T.alloc_shared((CHUNK,), T.int64)
         # NOTE: variables keep these terms out of expressions, lowering is quicker then.
         share, end = T.alloc_var(T.int32), T.alloc_var(T.int32)
-        share = T.ceildiv(n, cores)
+        share = pieces(n, cores)
         end = T.min(core * share + share, n)
-        for part in T.serial(T.ceildiv(end - core * share, CHUNK)):
+        for part in T.serial(pieces(end - core * share, CHUNK)):
             first = core * share + part * CHUNK
             T.copy(topk_idx[first], tile)
             with T.SimtVF(threads=THREADS):
@@ -160,7 +160,7 @@ def hand_out_positions(
                 position = T.alloc_local((1,), T.int32)
                 here = T.alloc_var(T.int32)
                 here = T.min(end - first, CHUNK)
-                for step in T.serial(T.ceildiv(experts, THREADS)):
+                for step in T.serial(pieces(experts, THREADS)):
                     expert = step * THREADS + thread
                     if expert < experts:
                         position[0] = counts[core, expert]
@@ -172,7 +172,7 @@ def hand_out_positions(
                                 token_topk_to_pos[first + offset] = position[0]
                                 position[0] = position[0] + 1
                         counts[core, expert] = position[0]
-                for step in T.serial(T.ceildiv(here, THREADS)):
+                for step in T.serial(pieces(here, THREADS)):
                     offset = step * THREADS + thread
                     if offset < here:
                         if tile[offset] < 0:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import tilelang.ascend.language as T
 
-from tile_kernels._asc import THREADS, require
+from tile_kernels._asc import THREADS, pieces, require
 from tile_kernels._bridge import asc_kernel
 
 
@@ -19,7 +19,7 @@ def group_count(group_idx, counts, cores: int):
     with T.Kernel(cores) as core:
         with T.SimtVF(threads=THREADS):
             thread = T.get_thread_binding()
-            for step in T.serial(T.ceildiv(n, cores * THREADS)):
+            for step in T.serial(pieces(n, cores * THREADS)):
                 at = (step * cores + core) * THREADS + thread
                 if at < n:
                     group = group_idx[at]
@@ -37,7 +37,7 @@ def scale_counts(counts, out, factor: T.float32, divisor: T.float32, cores: int)
     with T.Kernel(cores) as core:
         with T.SimtVF(threads=THREADS):
             thread = T.get_thread_binding()
-            for step in T.serial(T.ceildiv(n, cores * THREADS)):
+            for step in T.serial(pieces(n, cores * THREADS)):
                 at = (step * cores + core) * THREADS + thread
                 if at < n:
                     out[at] = T.cast(counts[at], T.float32) * factor / divisor

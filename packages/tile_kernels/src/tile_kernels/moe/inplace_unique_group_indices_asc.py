@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import tilelang.ascend.language as T
 
-from tile_kernels._asc import THREADS, require
+from tile_kernels._asc import THREADS, pieces, require
 from tile_kernels._bridge import asc_kernel
 
 
@@ -19,7 +19,7 @@ def unique_group_indices(group_indices, num_groups: T.int32, cores: int):
         with T.SimtVF(threads=THREADS):
             thread = T.get_thread_binding()
             seen = T.alloc_local((1,), T.int32)
-            for step in T.serial(T.ceildiv(tokens, cores * THREADS)):
+            for step in T.serial(pieces(tokens, cores * THREADS)):
                 token = (step * cores + core) * THREADS + thread
                 if token < tokens:
                     for slot in T.serial(k):

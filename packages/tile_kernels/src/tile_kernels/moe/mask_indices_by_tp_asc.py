@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import tilelang.ascend.language as T
 
-from tile_kernels._asc import THREADS
+from tile_kernels._asc import THREADS, pieces
 from tile_kernels._bridge import asc_kernel
 
 
@@ -33,7 +33,7 @@ def mask_indices_by_tp(
         with T.SimtVF(threads=THREADS):
             thread = T.get_thread_binding()
             result = T.alloc_local((1,), T.int64)
-            for step in T.serial(T.ceildiv(n, cores * THREADS)):
+            for step in T.serial(pieces(n, cores * THREADS)):
                 at = (step * cores + core) * THREADS + thread
                 if at < n:
                     value = T.cast(indices[at], T.int64)

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import tilelang.ascend.language as T
 
-from tile_kernels._asc import LANES
+from tile_kernels._asc import LANES, pieces
 from tile_kernels._bridge import asc_kernel
 from tile_kernels.moe._scoring_asc import SOFTMAX, slope
 from tile_kernels.moe._warps_asc import token_of_warp
@@ -41,7 +41,7 @@ def gate_backward(
     out: T.Tensor((tokens, experts), T.float32)
     with T.Kernel(cores) as core:
         score = T.alloc_shared((ROWS, width), T.float32)
-        for turn in T.serial(T.ceildiv(T.ceildiv(tokens, ROWS) - core, cores)):
+        for turn in T.serial(pieces(pieces(tokens, ROWS) - core, cores)):
             first = (turn * cores + core) * ROWS
             T.copy(scores[first, 0], score)
             with T.SimtVF(threads=ROWS * LANES):
@@ -63,7 +63,7 @@ def gate_backward(
                         weighted = grad_weights[token, slot] * topk_weights[token, slot]
                         product[0] = product[0] + weighted
                 # Gradient of the scores, each lane its own experts: repeated ones add up
-                for step in T.serial(T.ceildiv(experts, LANES)):
+                for step in T.serial(pieces(experts, LANES)):
                     expert = step * LANES + lane
                     if expert < experts:
                         change[0] = 0.0
@@ -77,7 +77,7 @@ def gate_backward(
                     sequence = token // (tokens // sequences)
                     total[0] = 0.0
                     product[0] = 0.0
-                    for step in T.serial(T.ceildiv(experts, LANES)):
+                    for step in T.serial(pieces(experts, LANES)):
                         expert = step * LANES + lane
                         if expert < experts and active[0] == 1:
                             total[0] = total[0] + score[row, expert]
@@ -85,7 +85,7 @@ def gate_backward(
                             product[0] = product[0] + part
                     total[0] = T.warp_reduce_sum(total[0])
                     product[0] = T.warp_reduce_sum(product[0])
-                    for step in T.serial(T.ceildiv(experts, LANES)):
+                    for step in T.serial(pieces(experts, LANES)):
                         expert = step * LANES + lane
                         if expert < experts:
                             above = grad_scores_sum[sequence, expert] - product[0] / total[0]
@@ -93,12 +93,12 @@ def gate_backward(
                 # Through the scoring function
                 product[0] = 0.0
                 if scoring == SOFTMAX:
-                    for step in T.serial(T.ceildiv(experts, LANES)):
+                    for step in T.serial(pieces(experts, LANES)):
                         expert = step * LANES + lane
                         if expert < experts and active[0] == 1:
                             product[0] = product[0] + grad[step] * score[row, expert]
                     product[0] = T.warp_reduce_sum(product[0])
-                for step in T.serial(T.ceildiv(experts, LANES)):
+                for step in T.serial(pieces(experts, LANES)):
                     expert = step * LANES + lane
                     if expert < experts and inside == 1:
                         result[0] = 0.0

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import tilelang.ascend.language as T
 
-from tile_kernels._asc import THREADS
+from tile_kernels._asc import THREADS, pieces
 from tile_kernels._bridge import asc_kernel
 
 SMALLEST_SUM = 1e-20
@@ -23,7 +23,7 @@ def normalize_weight(weights, denominator, normalized, cores: int):
         with T.SimtVF(threads=THREADS):
             thread = T.get_thread_binding()
             total = T.alloc_local((1,), T.float32)
-            for step in T.serial(T.ceildiv(tokens, cores * THREADS)):
+            for step in T.serial(pieces(tokens, cores * THREADS)):
                 token = (step * cores + core) * THREADS + thread
                 if token < tokens:
                     total[0] = SMALLEST_SUM

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import tilelang.ascend.language as T
 
+from tile_kernels._asc import pieces
 from tile_kernels._bridge import asc_kernel
 
 CHUNK = 4096  # elements of a row that are in flight at once
@@ -39,8 +40,8 @@ def reduce_rows(
         total = T.alloc_shared((CHUNK,), T.float32)
         rounded = T.alloc_shared((1, CHUNK), out_dtype)
         T.annotate_buffer_versions({row: STAGES, rounded: 2})
-        parts = T.ceildiv(hidden, CHUNK)
-        for turn in T.Pipelined(T.ceildiv(tokens * parts - core, cores), num_stages=2):
+        parts = pieces(hidden, CHUNK)
+        for turn in T.Pipelined(pieces(tokens * parts - core, cores), num_stages=2):
             item = turn * cores + core
             # NOTE: variables keep these terms out of every index, lowering is quicker then.
             token, column = T.alloc_var(T.int32), T.alloc_var(T.int32)

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import tilelang.ascend.language as T
 
-from tile_kernels._asc import require
+from tile_kernels._asc import pieces, require
 from tile_kernels._bridge import asc_kernel
 from tile_kernels.moe._select_asc import LANES, fill_rows, largest_bits, select_rows
 
@@ -30,7 +30,7 @@ def topk_gate(scores, topk_idx, share: T.int32, width: int, rows: int, cores: in
         with T.SimdVF():
             fill_rows(tile, rows, width // LANES, T.float32(0.0))
             fill_rows(found, rows, 2 * width // LANES, T.int32(0))
-        for turn in T.serial(T.ceildiv(T.ceildiv(tokens, share) - core, cores)):
+        for turn in T.serial(pieces(pieces(tokens, share) - core, cores)):
             first = (turn * cores + core) * share
             here = T.min(share, tokens - first)
             T.copy(scores[first : first + here, 0:experts], tile[0:here, 0:experts])
@@ -38,6 +38,6 @@ def topk_gate(scores, topk_idx, share: T.int32, width: int, rows: int, cores: in
                 largest_bits(tile, here, experts, largest)
             require(largest[0] < INFINITY_BITS)
             with T.SimdVF():
-                for pair in T.serial(T.ceildiv(here, 2)):
+                for pair in T.serial(pieces(here, 2)):
                     select_rows(tile, found, 2 * pair, T.truncdiv(words, 2), experts, 2)
             T.copy(found[0:here, 0:words], topk_idx[first : first + here, 0:words])

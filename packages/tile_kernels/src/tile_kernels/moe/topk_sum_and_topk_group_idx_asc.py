@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import tilelang.ascend.language as T
 
-from tile_kernels._asc import LANES
+from tile_kernels._asc import LANES, pieces
 from tile_kernels._bridge import asc_kernel
 from tile_kernels.moe._select_asc import LANES as ENTRIES
 from tile_kernels.moe._select_asc import fill_rows, select_rows
@@ -40,7 +40,7 @@ def topk_groups(
         with T.SimdVF():
             fill_rows(sums, ROWS, groups_width // ENTRIES, T.float32(0.0))
             fill_rows(found, ROWS, 2 * groups_width // ENTRIES, T.int32(0))
-        for turn in T.serial(T.ceildiv(T.ceildiv(tokens, share) - core, cores)):
+        for turn in T.serial(pieces(pieces(tokens, share) - core, cores)):
             first = (turn * cores + core) * share
             here = T.min(share, tokens - first)
             groups = experts // per_group
@@ -51,6 +51,6 @@ def topk_groups(
                 if row < here:
                     group_scores(tile, sums, row, groups, per_group, num_sum, lane)
             with T.SimdVF():
-                for pair in T.serial(T.ceildiv(here, 2)):
+                for pair in T.serial(pieces(here, 2)):
                     select_rows(sums, found, 2 * pair, T.truncdiv(words, 2), groups, 2)
             T.copy(found[0:here, 0:words], group_idx[first : first + here, 0:words])

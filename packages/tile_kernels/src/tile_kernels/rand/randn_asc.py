@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import tilelang.ascend.language as T
 
+from tile_kernels._asc import pieces
 from tile_kernels._bridge import asc_kernel
 
 THREADS = 512
@@ -19,7 +20,7 @@ def normal_numbers(out, seed: T.int64, dtype: str, cores: int):
     n = T.dynamic("n")
     out: T.Tensor((n,), dtype)
     with T.Kernel(cores) as core:
-        for turn in T.serial(T.ceildiv(T.ceildiv(n, BLOCK) - core, cores)):
+        for turn in T.serial(pieces(pieces(n, BLOCK) - core, cores)):
             block = turn * cores + core
             with T.SimtVF(threads=THREADS):
                 thread = T.get_thread_binding()

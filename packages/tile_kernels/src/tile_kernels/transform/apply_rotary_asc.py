@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import tilelang.ascend.language as T
 
-from tile_kernels._asc import THREADS
+from tile_kernels._asc import THREADS, pieces
 from tile_kernels._bridge import asc_kernel
 
 
@@ -39,7 +39,7 @@ def rotate(
             pairs = batches * tokens * heads * half
             item, pair, head = T.alloc_var(T.int32), T.alloc_var(T.int32), T.alloc_var(T.int32)
             flat, token, batch = T.alloc_var(T.int32), T.alloc_var(T.int32), T.alloc_var(T.int32)
-            for step in T.serial(T.ceildiv(pairs, cores * THREADS)):
+            for step in T.serial(pieces(pairs, cores * THREADS)):
                 item = (step * cores + core) * THREADS + thread
                 if item < pairs:
                     pair = T.truncmod(item, half)

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import tilelang.ascend.language as T
 
+from tile_kernels._asc import pieces
 from tile_kernels._bridge import asc_kernel
 
 __all__ = ["tile_shape", "transpose_tiles"]
@@ -61,7 +62,7 @@ def transpose_tiles(x, out, down: T.int32, across: T.int32, tasks: T.int32, size
         tile = T.alloc_shared((1, R, C), dtype)
         turned = T.alloc_shared((1, C, R + group), dtype)
         T.annotate_buffer_versions({tile: VERSIONS, turned: VERSIONS})
-        for turn in T.Pipelined(T.ceildiv(tasks - core, cores), num_stages=VERSIONS):
+        for turn in T.Pipelined(pieces(tasks - core, cores), num_stages=VERSIONS):
             item = turn * cores + core
             # NOTE: variables keep these terms out of every index, lowering is far quicker then.
             batch, row, column = T.alloc_var(T.int32), T.alloc_var(T.int32), T.alloc_var(T.int32)
@@ -71,7 +72,7 @@ def transpose_tiles(x, out, down: T.int32, across: T.int32, tasks: T.int32, size
             T.copy(x[batch, row, column], tile)
             with T.SimdVF():
                 # NOTE: what lies behind the last row is turned too, and not stored.
-                for step in T.serial(T.ceildiv(T.min(rows - row, R), group)):
+                for step in T.serial(pieces(T.min(rows - row, R), group)):
                     turn_rows(tile, turned, step * group, size, R + group)
             T.copy(
                 turned[0:1, 0:C, 0:R],

@@ -1,0 +1,144 @@
+"""First call of operators from an empty cache: what its parts take, on this machine.
+
+Each operator runs in a process of its own, forked after all imports. Its cache holds the emulator
+runtime and the precompiled header, which the first kernel of a machine builds, and nothing else.
+Wall time means something on an idle machine only; CPU time suffers less from other work.
+
+Run: python benchmarks/bench_first_call.py [--csv results/first_call.csv] [--only gate]
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+import torch
+from bench_io import Row, report
+from first_call_cases import cases, import_kernels
+
+COLUMNS = (
+    "operator", "kernels", "wall_s", "cpu_s", "lower_s", "compilers_s", "rest_s", "slowest_passes",
+)  # fmt: skip
+PREFIXES = ("TK", "DJ")
+SHARED = ("pch", "runtime")
+
+
+def warm_root(folder: Path) -> Path:
+    """A cache with the emulator runtime and the precompiled header."""
+    root = folder / "warm"
+    child = os.fork()
+    if child == 0:
+        _use_cache(root)
+        cases()["randn"]()
+        os._exit(0)
+    if os.waitpid(child, 0)[1]:
+        raise click.ClickException("the first kernel of the machine failed, see above")
+    return root
+
+
+def measure(name: str, call: Callable[[], Any], warm: Path, folder: Path) -> Row:
+    """What the first call of an operator takes.
+
+    Returns:
+        `wall_s` and `cpu_s` of all; `lower_s` of TileLang's passes, `compilers_s` of the C++
+        compiler, `rest_s` of everything else, all CPU seconds. The slowest passes with their
+        seconds.
+    """
+    root = Path(tempfile.mkdtemp(dir=folder))
+    for part in SHARED:
+        (root / part).symlink_to(warm / part)
+    answer, write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(answer)
+        with os.fdopen(write, "w") as file:
+            json.dump(_first_call(name, call, root), file)
+        os._exit(0)
+    os.close(write)
+    with os.fdopen(answer) as file:
+        text = file.read()
+    os.waitpid(child, 0)
+    shutil.rmtree(root)
+    if not text:
+        raise click.ClickException(f"{name} failed, see above")
+    row: Row = json.loads(text)
+    return row
+
+
+def _first_call(name: str, call: Callable[[], Any], root: Path) -> Row:
+    _use_cache(root)
+    passes = _time_passes()
+    before, start = os.times(), time.perf_counter()
+    call()
+    wall, after = time.perf_counter() - start, os.times()
+    own = after.user + after.system - before.user - before.system
+    compilers = (
+        after.children_user + after.children_system - before.children_user - before.children_system
+    )
+    lowering = sum(passes.values())
+    slowest = sorted(passes.items(), key=lambda item: -item[1])[:3]
+    return {
+        "operator": name,
+        "kernels": len(list((root / "cache").iterdir())),
+        "wall_s": round(wall, 2),
+        "cpu_s": round(own + compilers, 2),
+        "lower_s": round(lowering, 2),
+        "compilers_s": round(compilers, 2),
+        "rest_s": round(own - lowering, 2),
+        "slowest_passes": ", ".join(f"{key} {value:.2f}" for key, value in slowest),
+    }
+
+
+def _use_cache(root: Path) -> None:
+    for prefix in PREFIXES:
+        os.environ[f"{prefix}_JIT_CACHE_DIR"] = str(root)
+
+
+def _time_passes() -> dict[str, float]:
+    """CPU seconds of each pass of TileLang, which later calls fill."""
+    from tvm.ir.transform import Pass
+
+    seconds: dict[str, float] = {}
+    run = Pass.__call__
+
+    def timed(self: Any, module: Any) -> Any:
+        start = time.process_time()
+        result = run(self, module)
+        name = str(self.info.name)
+        seconds[name] = seconds.get(name, 0.0) + time.process_time() - start
+        return result
+
+    Pass.__call__ = timed
+    return seconds
+
+
+def rows(only: str) -> Iterator[Row]:
+    """All operators whose name holds `only`."""
+    with tempfile.TemporaryDirectory() as name:
+        warm = warm_root(Path(name))
+        for operator, call in cases().items():
+            if only in operator:
+                yield measure(operator, call, warm, Path(name))
+
+
+@click.command()
+@click.option("--csv", "path", type=click.Path(path_type=Path), help="Also write the rows here.")
+@click.option("--only", default="", help="Operators whose name holds this text.")
+@click.option("--smoke", is_flag=True, help="One operator, to try the program itself.")
+def main(path: Path | None, only: str, smoke: bool) -> None:
+    """Measure, print a table, and write CSV rows."""
+    torch.set_num_threads(1)  # a pool of threads does not survive a fork
+    import_kernels()
+    title = "first call from an empty cache, seconds"
+    report(title, COLUMNS, rows("normalize_weight" if smoke else only), path)
+
+
+if __name__ == "__main__":
+    main()
