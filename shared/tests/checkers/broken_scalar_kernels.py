@@ -49,7 +49,7 @@ extern "C" __global__ __vector__ void checked(__gm__ uint8_t* src, __gm__ uint8_
 _COUNTS = (
     _KERNEL
     + """    auto* counts = reinterpret_cast<__gm__ uint32_t*>(dst);
-    counts[block] = block;
+    counts[block] += block;
 }
 """
 )
@@ -161,7 +161,7 @@ CASES = [
         "counts[block]",
         "counts[0]",
         "racecheck",
-        ["counts[0] = block;", "counts[0] = block;"],
+        ["counts[0] += block;", "counts[0] += block;"],
         "race on GM",
         blocks=2,
     ),

@@ -138,8 +138,8 @@ void RaceCheck::global(GmShadow::Cache& cache, const Accessor& who, bool write, 
         if (atomic && old.atomic) return;
         if (old.block == block) {
             if (ordered(who, old.agent, old.time)) return;
-            // A core's own scalar unit reads and writes its cache.
-            if (is_cache(old.agent) && who.pipe == Pipe::S && slot_of(old.agent) == who.core.slot) return;
+            // A scalar unit does one thing after the other, and reads from its own cache.
+            if (who.pipe == Pipe::S && pipe_of(old.agent) == Pipe::S && slot_of(old.agent) == who.core.slot) return;
         } else if (who.agent.clock.world) {
             const Times* known = who.agent.clock.world->find(old.block);
             if (known && (*known)[old.agent] >= old.time) return;
