@@ -118,7 +118,7 @@ def test_blocks_poll_each_other(simt):
         asc_vf_call<f>(dim3(32), p);
     }
     """
-    simt.compile(text)(out, blocks=16)
+    simt.compile(text, checks="none")(out, blocks=16, checks="none")  # it races
     assert (out == np.arange(1, 18)).all()
 
 
@@ -143,7 +143,7 @@ def test_scalar_code_goes_on_while_a_function_runs(simt):
         volatile int32_t* request = p;
         for (int32_t i = 1; i <= 3; ++i) {
             while (*request != i) { }
-            p[1] = i * 10;
+            request[1] = i * 10;
         }
         asc_sync();
         p[6] = p[5] + 1;

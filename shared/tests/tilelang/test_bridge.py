@@ -156,7 +156,8 @@ def test_a_damaged_text_is_lowered_again(kernels, tilelang):
 def test_an_eager_function_that_ran_before_is_checked(kernels, tilelang):
     function = tilelang(kernels.one_too_far)
     room = torch.zeros(65)
-    function(room[:64])
+    with deep_jit.emulator(checks="none"):
+        function(room[:64])
     assert room[64] == 1
     with deep_jit.emulator(checks="memcheck"):
         with pytest.raises(deep_jit.SanitizerError, match="behind the end of 'argument 0"):

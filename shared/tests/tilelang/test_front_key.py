@@ -6,6 +6,7 @@ import importlib.util
 import itertools
 import subprocess
 import sys
+from random import random
 
 import pytest
 
@@ -209,9 +210,10 @@ def test_a_second_process_traces_nothing_it_knows(tmp_path):
         done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
         return int(done.stdout)
 
-    path.write_text(MODULE)
+    module = MODULE.replace("OFFSET = 1", f"OFFSET = {random()}")  # not in any cache
+    path.write_text(module)
     assert traced() == 3  # two sizes, and the lazy function
     assert traced() == 0
-    path.write_text(MODULE.replace("OFFSET = 1", "OFFSET = 2.5"))
+    path.write_text(MODULE.replace("OFFSET = 1", f"OFFSET = {random()}"))
     assert traced() == 3
     assert traced() == 0
