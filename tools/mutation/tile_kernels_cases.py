@@ -158,7 +158,7 @@ def _norm_backward() -> object:
 
 
 def _given_scales() -> object:
-    x = quant_inputs(67, 320)
+    x = quant_inputs(600, 320)
     scales = quant.per_token_cast_with_sf_only(x, "e4m3", 32)
     return quant.per_token_cast_with_precomputed_sf(x, "e4m3", 32, scales)
 
@@ -262,7 +262,7 @@ CASES: dict[str, Callable[[], object]] = {
     "swiglu_channel_cast_kept": lambda: quant.swiglu_forward_and_per_channel_cast_and_transpose(
         quant_inputs(150, 640, spread=1.0), "e4m3", 32, True, True, 1.5
     ),
-    "swiglu": lambda: quant.swiglu_forward(quant_inputs(70, 384, spread=1.0), "fp32"),
+    "swiglu": lambda: quant.swiglu_forward(quant_inputs(200, 384, spread=1.0), "fp32"),
     "swiglu_cast": lambda: quant.swiglu_forward_and_per_token_cast(
         quant_inputs(150, 384, torch.float32, spread=1.0), "e4m3", 128, **_PACKED_COL
     ),
