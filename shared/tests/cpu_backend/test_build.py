@@ -110,6 +110,26 @@ def test_user_flags_come_after_ours_and_includes_after_them(build, tmp_path):
     assert "-nothing" not in command
 
 
+def test_the_standard_library_is_found_without_being_linked(build):
+    """g++ would read all of libstdc++ for every kernel; flags of the user bring it back."""
+    source = """
+#include <c_api/asc_simd.h>
+#include <string>
+extern "C" __global__ __vector__ void length(__gm__ int32_t* out, int32_t value) {
+    std::string text(100, 'x');
+    text += std::to_string(value);
+    *out = static_cast<int32_t>(text.size());
+}
+"""
+    plain, full = build(source), build(source, extra_linker_flags=("-lm",))
+    assert "-nodefaultlibs" in plain.result.commands[0]
+    assert "-nodefaultlibs" not in full.result.commands[0]
+    for built in (plain, full):
+        out = np.zeros(1, np.int32)
+        built.run(out, 12345)
+        assert out[0] == 105
+
+
 def test_user_macros_reach_the_kernel_and_only_it(build):
     """Short names would hit template parameters of the emulated API."""
     source = ADD.replace("+= value", "= A * 100 + B * 10 + C(T)")

@@ -20,7 +20,7 @@ from ..base import BuildRequest, BuildResult, KernelInfo, LoadedKernel, TrackedI
 from .build import BINARY_NAME, SOURCE_NAME, KernelBuild
 from .emu_runtime import EmuRuntimeBuilder, runtime_sources_sha256
 from .files import tree_sha256
-from .flags import kernel_compile_flags, kernel_link_flags, split_macros
+from .flags import kernel_compile_flags, kernel_link_flags, library_flags, split_macros
 from .host_compiler import HostCompiler, find_host_compiler
 from .isa import Isa, choose_isa
 from .load import load_kernel, needed_runtime
@@ -122,6 +122,7 @@ class CpuBackend:
         link = kernel_link_flags(Path(self._runtimes.name(isa)))
         # NOTE: the folder of the runtime is no part of the result.
         link = tuple(flag for flag in link if not flag.startswith("-L"))
+        link = (*link, *library_flags(cpu, self.compiler.family))
         return (isa.name,), (*flags, *cpu.host_flags()), (*link, *cpu.host_link_flags())
 
     def text_flags(self, source: bytes, tracked: Iterable[TrackedInclude]) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from ...log import Log
 from ...options import CpuCompilerOptions
 from ..base import BuildRequest, BuildResult, KernelInfo, ParamInfo, TrackedInclude
 from .files import parse_dependencies
-from .flags import kernel_link_flags, split_macros
+from .flags import kernel_link_flags, library_flags, split_macros
 from .host_compiler import HostCompiler
 from .observed import OBSERVE, TIMED
 from .pch import Prelude, prelude_text
@@ -137,7 +137,9 @@ class KernelBuild:
     def _compile(self, root: Path, commands: list[tuple[str, ...]]) -> str:
         directory = self.request.directory
         binary = directory / BINARY_NAME
-        link = (*kernel_link_flags(self.runtime), *self._options.host_link_flags())
+        libraries = library_flags(self._options, self.compiler.family)
+        user = self._options.host_link_flags()
+        link = (*kernel_link_flags(self.runtime), *libraries, *user)
         argv = [*self._argv(root), *("-MD", "-MF", directory / _DEPENDENCIES)]
         steps: list[list[str | Path]] = [[*argv, "-o", binary, *link]]
         if OBSERVE in self.flags:

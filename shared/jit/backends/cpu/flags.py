@@ -13,6 +13,7 @@ __all__ = [
     "UNIT_FLAGS",
     "kernel_compile_flags",
     "kernel_link_flags",
+    "library_flags",
     "split_macros",
 ]
 
@@ -76,6 +77,25 @@ def kernel_link_flags(runtime: Path) -> tuple[str, ...]:
     # NOTE: some toolchains drop libraries that nothing calls; the loader must see this one.
     needed = ("-Wl,--no-as-needed", f"-L{runtime.parent}", f"-l:{runtime.name}")
     return ("-shared", "-Wl,-Bsymbolic", *needed)
+
+
+def library_flags(options: CpuCompilerOptions, family: str) -> tuple[str, ...]:
+    """Returns the flags that name the standard libraries of a kernel.
+
+    g++ reads the whole symbol table of libstdc++, which takes longer than all else of the link.
+    The runtime loads that library, so what a kernel takes from it is found there. Flags of the user
+    may need more libraries: then the compiler's own choice stays.
+
+    Args:
+        options: effective options.
+        family: of the compiler, ``gcc`` or ``clang``.
+    """
+    _, others = split_macros(options.host_flags())
+    usual = all(word.startswith(("-I", "-W", "-O", "-g")) for word in others)
+    sanitized = options.sanitize not in (None, "none")
+    if family != "gcc" or sanitized or not usual or options.host_link_flags():
+        return ()
+    return ("-nodefaultlibs", "-lm", "-lgcc", "-lc")
 
 
 def split_macros(flags: Sequence[str]) -> tuple[str, tuple[str, ...]]:
