@@ -33,8 +33,9 @@ PARTS = (0, 1, 2, 3)  # bytes of a lane
 def numbers_of_batch(tile, i, c, numbers, bounds, plan, all16):
     """Sets `numbers` to a batch from chunk c of row i on; clamps to `bounds` what is still bf16.
 
-    With a fold of 2 the first register of each pair has the even channels; with 4 lane t of the
-    registers of each four has the channels 4 t, 4 t + 1, 4 t + 2 and 4 t + 3.
+    With a fold of 2 the first register of each pair has the even channels, and stores bring them
+    back to their places, which costs no arithmetic; with 4 lane t of the registers of each four has
+    the channels 4 t, 4 t + 1, 4 t + 2 and 4 t + 3.
     """
     low, high = bounds
     for k in T.unroll(TOGETHER // plan.fold):
@@ -154,8 +155,9 @@ def values_of_tile(left, right, values, amax, rows, batches, limit, weight, fact
         low = T.simd.vdup(T.cast(-limit, "bfloat16"), "bfloat16", all16)
     bounds = (low, high) if plan.narrows else (None, None)
     places = T.alloc_var("uint32x64")
+    lanes = T.simd.vci(T.int32(0), "int32")
+    evens = T.reinterpret(T.simd.vadd(lanes, lanes, all32), "uint32x64")
     if plan.fold == 4:
-        lanes = T.simd.vci(T.int32(0), "int32")
         places = place_offsets(lanes, plan.sf.layout, amax.shape[1], all32)
     l, d, y, r = (T.simd.alloc_local(TOGETHER, "float32") for _ in range(4))
     largest = T.simd.alloc_local(1, "int32")
@@ -191,7 +193,11 @@ def values_of_tile(left, right, values, amax, rows, batches, limit, weight, fact
                 for k in T.unroll(TOGETHER):
                     y[k] = T.simd.vmul(y[k], w, all32)
             for k in T.unroll(TOGETHER):
-                store_numbers(y[k], values, i, (b * TOGETHER + k) * LANES, all16, all32)
+                c = b * TOGETHER + k
+                if plan.fold == 2:
+                    T.simd.vscatter(y[k], values[i, (c - k % 2) * LANES + k % 2], evens, all32)
+                else:
+                    store_numbers(y[k], values, i, c * LANES, all16, all32)
             if next_row < rows:
                 for k in T.unroll(TOGETHER):
                     d[k] = T.simd.vadds(d[k], T.float32(1.0), all32)
@@ -234,21 +240,22 @@ def codes_of_tile(values, inverse, codes, rows, chunks, plan):
 
 
 @T.macro
-def codes_of_folds(values, inverse, codes, rows, batches, plan):
-    """As `codes_of_tile`, of registers whose lanes hold channels side by side."""
+def codes_of_batches(values, inverse, codes, rows, batches, plan):
+    """As `codes_of_tile`, a batch at a time; by fours registers hold every fourth channel."""
     all8, all32 = T.simd.pset(8), T.simd.pset(32)
-    layout, fold = plan.sf.layout, plan.fold
+    layout = plan.sf.layout
+    fold, shared = (4, 4) if plan.fold == 4 else (1, 2)  # registers with the same factors
     places = T.alloc_var("uint32x64")
     number = T.simd.alloc_local(TOGETHER, "float32")
     code = T.simd.alloc_local(TOGETHER, "int32")
-    factor = T.simd.alloc_local(TOGETHER // fold, "float32")
+    factor = T.simd.alloc_local(TOGETHER // shared, "float32")
     if fold == 4:
         lanes = T.simd.vci(T.int32(0), "int32")
         groups = T.simd.vshrs(lanes, 3, all32)
         places = place_offsets(groups, layout, inverse.shape[1], all32)
     for i in T.serial(rows):
         for b in T.serial(batches):
-            for g in T.unroll(TOGETHER // fold):
+            for g in T.unroll(TOGETHER // shared):
                 if fold == 4:
                     p0, p1 = layout.item(i, 2 * (b * TOGETHER + 4 * g))
                     factor[g] = T.simd.vgather2(inverse[p0, p1], places, all32)
@@ -257,9 +264,8 @@ def codes_of_folds(values, inverse, codes, rows, batches, plan):
                     factor[g] = T.simd.vld(inverse[p0, p1], dist="BRC_B32")
             for k in T.unroll(TOGETHER):
                 number[k] = T.simd.vld(values[i, (b * TOGETHER + k) * LANES])
-            for g in T.unroll(TOGETHER // fold):
-                for part in PARTS[:fold]:
-                    number[fold * g + part] = T.simd.vmul(number[fold * g + part], factor[g], all32)
+            for k in T.unroll(TOGETHER):
+                number[k] = T.simd.vmul(number[k], factor[k // shared], all32)
             for g in T.unroll(TOGETHER // fold):
                 for part in PARTS[:fold]:
                     byte = T.simd.vcvt(
@@ -269,15 +275,15 @@ def codes_of_folds(values, inverse, codes, rows, batches, plan):
             if fold == 4:
                 for g in T.unroll(TOGETHER // 2):
                     code[2 * g] = T.simd.vor(code[2 * g], code[2 * g + 1], all32)
-            for g in T.unroll(TOGETHER // fold):
-                code[fold * g] = T.simd.vor(code[fold * g], code[fold * g + fold // 2], all32)
+                for g in T.unroll(TOGETHER // 4):
+                    code[4 * g] = T.simd.vor(code[4 * g], code[4 * g + 2], all32)
             for g in T.unroll(TOGETHER // fold):
                 place = (b * TOGETHER + fold * g) * LANES
                 data = T.reinterpret(code[fold * g], "float8_e4m3fnx256")
-                if fold == 2:
-                    T.simd.vsts(codes[i, place], data, all32, dist="PK_B32")
-                else:
+                if fold == 4:
                     T.simd.vsts(codes[i, place], data, all8, dist="NORM_B8")
+                else:
+                    T.simd.vsts(codes[i, place], data, all32, dist="PK4_B32")
 
 
 @asc_kernel()
@@ -371,10 +377,10 @@ def swiglu_forward(
                         is_bf16=False,
                     )  # fmt: skip
                     T.simd.mem_bar("VST_VLD")
-                    if plan.fold == 1:
+                    if plan.group == "half" and plan.fold == 1:
                         codes_of_tile(values, inverse, codes, rows, chunks, plan)
                     else:
-                        codes_of_folds(values, inverse, codes, rows, batches, plan)
+                        codes_of_batches(values, inverse, codes, rows, batches, plan)
             T.copy(codes[0:stored, 0:C], out[row0 : row0 + stored, col0 : col0 + C])
             if plan.casts:
                 o0, o1 = plan.sf.layout.items(row0, T.truncdiv(col0, plan.sf.block[1]))
