@@ -95,6 +95,7 @@ class Problem(ctypes.Structure):
         ("hf32", ctypes.c_bool),
         ("hf32_ties_away", ctypes.c_bool),
         ("gemv", ctypes.c_bool),
+        ("lasting", ctypes.c_bool),
         ("a_version", ctypes.c_uint64),
         ("b_version", ctypes.c_uint64),
         ("a_pitch", ctypes.c_uint64),
@@ -158,9 +159,17 @@ class Numerics:
         """Runs one multiply in fast mode, which may leave its sums open."""
         self._library.shim_mmad_open(ctypes.byref(problem))
 
+    def mmad_exact_open(self, problem: Problem) -> None:
+        """Runs one multiply in exact mode, which may leave it open when its operands last."""
+        self._library.shim_mmad_exact_open(ctypes.byref(problem))
+
     def settle(self) -> None:
-        """Finishes open sums."""
+        """Finishes what is open."""
         self._library.shim_settle()
+
+    def settle_range(self, address: int, num_bytes: int) -> None:
+        """Finishes at least what changes some bytes of C."""
+        self._library.shim_settle_range(ctypes.c_void_p(address), ctypes.c_size_t(num_bytes))
 
     def mmad_hostile(self, problem: Problem) -> bool:
         """Runs one multiply with odd rounding modes; says whether they were restored."""

@@ -21,7 +21,11 @@ void shim_mmad(const MmadProblem* problem, int fast) {
 
 void shim_mmad_open(const MmadProblem* problem) { mmad(*problem, Mode::fast); }
 
+void shim_mmad_exact_open(const MmadProblem* problem) { mmad(*problem, Mode::exact); }
+
 void shim_settle() { settle(); }
+
+void shim_settle_range(const void* c, size_t bytes) { settle(c, bytes); }
 
 const char* shim_isa_name() { return isa_name(); }
 

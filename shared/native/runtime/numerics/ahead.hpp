@@ -10,11 +10,26 @@
 
 namespace asc_emu::numerics {
 
-// Rows of bytes in host memory.
+// What is asked for at once: 4 lines of the cache.
+inline constexpr uint32_t kAheadBytes = 256;
+
+// Parts of rows of host memory, of kAheadBytes at most.
 struct SourceRows {
     const std::byte* data;
     uint64_t stride;   // bytes from row to row
-    uint32_t rows, row_bytes;
+    uint32_t rows;
+};
+
+// A run of such parts, one below the other. A register tile asks for one with every chunk of 16 steps, since a burst
+// of requests would keep its own loads waiting.
+struct AheadRun {
+    const std::byte* at;
+    uint64_t stride;
+
+    void fetch() {
+        for (uint32_t line = 0; line < kAheadBytes; line += 64) __builtin_prefetch(at + line, 0, 2);  // second level
+        at += stride;
+    }
 };
 
 // A queue of guesses in the order of their use; a wrong one costs time only.
@@ -34,21 +49,20 @@ class Ahead {
     }
     void clear() { count_ = 0; }
 
-    // Asks for the next `num_lines` lines, up to the end of a row.
-    void fetch(int num_lines) {
-        while (count_ != 0 && num_lines > 0) {
-            SourceRows& next = queue_[0].left;
-            for (uint32_t at = 0; at < next.row_bytes; at += kLineBytes, --num_lines) {
-                __builtin_prefetch(next.data + at, 0, 2);  // into the second-level cache
-            }
-            next.data += next.stride;
-            if (--next.rows == 0) remove(0);
-        }
+    // The next run; its first `count` parts need not be asked for again. `none` when nothing is left.
+    AheadRun take(uint32_t count, const void* none) {
+        if (count_ == 0) return {static_cast<const std::byte*>(none), 0};
+        SourceRows& next = queue_[0].left;
+        const AheadRun run{next.data, next.stride};
+        count = std::min(count, next.rows);
+        next.data += count * next.stride;
+        next.rows -= count;
+        if (next.rows == 0) remove(0);
+        return run;
     }
 
   private:
     static constexpr size_t kMax = 4;  // two operands, and the same of another tile
-    static constexpr uint32_t kLineBytes = 64;
 
     struct Entry {
         SourceRows left;

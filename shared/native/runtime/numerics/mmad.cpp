@@ -8,7 +8,9 @@
 #include "accumulator.hpp"
 #include "fast_units.hpp"
 #include "float_environment.hpp"
+#include "open_products.hpp"
 #include "open_sums.hpp"
+#include "operand_parts.hpp"
 #include "panels.hpp"
 #include "tile_engine.hpp"
 #include "wide.hpp"
@@ -135,36 +137,18 @@ bool try_fast(const MmadProblem& p) {
     return true;
 }
 
-// Unpacks the part of B that the tile engine is about to use, small enough for the L1 cache.
-class UnpackedParts {
-  public:
-    UnpackedParts(const OperandView& view, AlignedBuffer& buffer)
-        : view_(view), words_(buffer.reserve(isa::kTileBlocks * kStepsPerPass * 16)) {}
-
-    ColumnPanel operator()(uint32_t block, uint32_t num_blocks, uint32_t step, uint32_t num_steps) {
-        const ColumnPart part{block, num_blocks, step, num_steps};
-        const OperandRange range = pack_columns(view_, Form::floats, part, words_);
-        has_special_ = has_special_ || range.has_special();
-        return {words_, size_t(num_steps) * 16};
-    }
-
-    bool has_special() const { return has_special_; }
-
-  private:
-    const OperandView& view_;
-    uint32_t* words_;
-    bool has_special_ = false;
-};
-
 // The fp32 tile kernel, for operands that it multiplies exactly.
-void multiply_floats(const MmadProblem& p, const OperandView& b_view, Workspace& work) {
+void multiply_floats(const MmadProblem& p, const MmadProblem* next, const OperandView& b_view, Workspace& work) {
     const Accumulator acc(p);
+    if (!p.lasting) work.a->extend(p.k);
     const RowPanel a = work.a->as_rows();
-    UnpackedParts b(b_view, work.b_part);
-    if (p.a_type == Element::i8) return multiply_i8(acc, a, b, p.k, work.edge);
+    OperandParts parts(*work.a, b_view, work.b_part);
+    if (next != nullptr) parts.then(view_a(*next), view_b(*next));
+    if (p.a_type == Element::i8) return multiply_i8(acc, a, parts, p.k, work.edge);
+    Ahead* const ahead = p.lasting ? parts.ahead() : p.ahead;
     multiply_into(acc, p.k, work.edge,
-                  [&](const Columns& columns) { multiply_tiles<MultiplyFloats>(a, b, columns, p.ahead); });
-    if (work.a->range().has_special() || b.has_special()) canonicalize_nans(acc);
+                  [&](const Columns& columns) { multiply_tiles<MultiplyFloats>(a, parts, columns, ahead); });
+    if (parts.has_special()) canonicalize_nans(acc);
 }
 
 // The double kernel, for everything else.
@@ -172,6 +156,7 @@ void multiply_doubles(const MmadProblem& p, const OperandView& a, const OperandV
                       Workspace& work) {
     const Accumulator acc(p);
     work.a = &work.rows.get(a, Side::rows, Form::unscaled, p.a_version);
+    work.a->extend(p.k);
     work.b.update(b, Side::columns, Form::unscaled, p.b_version);
     const WideOperands operands{a, b, work.a->as_rows(), work.b.as_columns()};
     multiply_into(acc, p.k, work.edge,
@@ -181,17 +166,22 @@ void multiply_doubles(const MmadProblem& p, const OperandView& a, const OperandV
     if (special) canonicalize_nans(acc);
 }
 
-void multiply_exact(const MmadProblem& p, Workspace& work) {
+void multiply_exact(const MmadProblem& p, const MmadProblem* next, Workspace& work) {
     const OperandView a = view_a(p), b = view_b(p);
     if (a.scales_overflow() || b.scales_overflow()) return multiply_doubles(p, a, b, work);
     work.a = &work.rows.get(a, Side::rows, Form::floats, p.a_version);
     if constexpr (!isa::kFused) {
+        work.a->extend(p.k);
         work.b.update(b, Side::columns, Form::floats, p.b_version);
         if (!products_exact(a, work.a->range(), b, work.b.range())) {
             return multiply_doubles(p, a, b, work);
         }
     }
-    multiply_floats(p, b, work);
+    multiply_floats(p, next, b, work);
+}
+
+void multiply_now(const MmadProblem& p, const MmadProblem* next = nullptr) {
+    multiply_exact(p, next, thread_workspace());
 }
 
 }  // namespace
@@ -199,16 +189,33 @@ void multiply_exact(const MmadProblem& p, Workspace& work) {
 void mmad(const MmadProblem& problem, Mode mode) {
     if (problem.m == 0 || problem.k == 0 || problem.n == 0) return;
     const FloatEnvironment environment;
-    if (mode == Mode::fast && try_fast(problem)) return;
-    settle();  // the kernels below read and write C
-    multiply_exact(problem, thread_workspace());
+    OpenProducts& products = thread_open_products();
+    if (mode == Mode::fast) {
+        products.settle(multiply_now);
+        if (try_fast(problem)) return;
+    }
+    if (!thread_open_sums().empty()) thread_open_sums().settle();
+    if (OpenProducts::may_wait(problem)) return products.add(problem, multiply_now);
+    products.settle(multiply_now);
+    multiply_now(problem);
 }
 
 void settle() {
     OpenSums& sums = thread_open_sums();
-    if (sums.empty()) return;
+    OpenProducts& products = thread_open_products();
+    if (sums.empty() && products.empty()) return;
     const FloatEnvironment environment;
-    sums.settle();
+    if (!sums.empty()) sums.settle();
+    products.settle(multiply_now);
+}
+
+void settle(const void* c, size_t bytes) {
+    OpenSums& sums = thread_open_sums();
+    OpenProducts& products = thread_open_products();
+    if (sums.empty() && products.empty()) return;
+    const FloatEnvironment environment;
+    if (!sums.empty()) sums.settle();
+    products.settle(c, bytes, multiply_now);
 }
 
 const char* isa_name() { return isa::kName; }

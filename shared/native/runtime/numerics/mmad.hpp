@@ -29,6 +29,7 @@
 // flushed, always take the exact kernel.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 namespace asc_emu::numerics {
@@ -54,6 +55,7 @@ struct MmadProblem {
     bool hf32 = false;
     bool hf32_ties_away = false;
     bool gemv = false;  // with m == 1: A is k contiguous elements
+    bool lasting = false;  // both operands keep their bytes until settle()
     // Content versions, 0 = unknown. A call may reuse what this thread unpacked for an earlier one
     // with the same address, shape and version. A version covers the data and its scales, and no
     // two contents of an address may share one: a process-wide counter of writes will do.
@@ -65,11 +67,13 @@ struct MmadProblem {
     Ahead* ahead = nullptr;  // what later products read
 };
 
-// Fast mode may leave sums of this thread open; nobody looks at C before settle() is called.
+// Sums of this thread may stay open, in fast mode and with lasting operands; nobody looks at C before settle() is
+// called. The bits are those of multiplying at once.
 void mmad(const MmadProblem& problem, Mode mode);
 
-// Finishes what mmad() has left open on this thread.
+// Finishes what mmad() has left open on this thread: all of it, or at least what changes some bytes of C.
 void settle();
+void settle(const void* c, size_t bytes);
 
 // Instruction set these kernels were compiled for: "avx512", "avx2", "neon" or "generic".
 const char* isa_name();

@@ -83,6 +83,10 @@ struct OperandRange {
     uint32_t max_bits = 0;
     uint32_t min_bits = 0x7fffffff;
 
+    void include(const OperandRange& other) {
+        max_bits = std::max(max_bits, other.max_bits);
+        min_bits = std::min(min_bits, other.min_bits);
+    }
     bool has_special() const { return max_bits >= 0x7f800000; }
     bool has_subnormal() const { return min_bits < 0x00800000; }
     // |x| < 2^(max_exponent + 1), and |x| >= 2^min_exponent for normal numbers.

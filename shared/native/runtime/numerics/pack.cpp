@@ -25,6 +25,16 @@ uint32_t rows_at_once(const OperandView& view) {
     return view.row_pitch == kPieceBytes ? view.rows : kFarRows;
 }
 
+// Asks for the first lines of rows: the core would otherwise wait for few of them at a time.
+void ask_for_rows(const OperandView& view, RowPart rows) {
+    if (view.pitch != kPieceBytes) return;
+    const uint32_t row_bytes = std::min(view.k * element_bits(view.type) / 8, 256u);
+    for (uint32_t row = rows.first; row < rows.end; ++row) {
+        const uint8_t* from = view.at(row, 0);
+        for (uint32_t at = 0; at < row_bytes; at += 64) __builtin_prefetch(from + at);
+    }
+}
+
 // Lanes of one load: within a 32-byte piece.
 template <class Decoder>
 constexpr int kGroup = Decoder::kBits == 32 && kLanes > 8 ? 8 : kLanes;
@@ -128,6 +138,7 @@ OperandRange pack_rows_as(const OperandView& view, bool scaled, uint32_t* out) {
     const uint32_t step = rows_at_once(view);
     for (uint32_t row = 0; row < view.rows; row += step) {
         const RowPart rows{row, std::min(row + step, view.rows)};
+        if (rows.end < view.rows) ask_for_rows(view, {rows.end, std::min(rows.end + step, view.rows)});
         for (uint32_t k0 = 0; k0 < view.k; k0 += kGroupSize) {
             auto* to = reinterpret_cast<uint8_t*>(out + (k0 / kChunk) * stride + row * 16) +
                        (k0 % kChunk) * (kPairs ? 2 : 4);

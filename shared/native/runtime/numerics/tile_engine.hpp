@@ -11,14 +11,12 @@ namespace asc_emu::numerics {
 // NOTE: with 128 steps the blocks of B (32 KB with AVX-512) and the rows of A (3 KB) stay in a 48 KB L1.
 inline constexpr uint32_t kStepsPerPass = 128;
 
-// Lines to ask for per register tile. NOTE: a product of 128x256x64 has 88 tiles and the next one needs 768 lines.
-inline constexpr int kLinesAhead = 10;
-
 template <class Multiply, int Blocks>
 void multiply_rows(const RowPanel& a, TileJob job, Ahead* ahead) {
     const uint32_t num_tiles = ceil_div(a.rows, isa::kTileRows);
+    const auto* none = reinterpret_cast<const std::byte*>(job.a);  // in the caches
     for (uint32_t tile = 0, row = 0; tile < num_tiles; ++tile) {
-        if (ahead != nullptr) ahead->fetch(kLinesAhead);
+        job.ahead = ahead != nullptr ? ahead->take(ceil_div(job.steps, 16), none) : AheadRun{none, 0};
         const uint32_t rows = (a.rows - row) / (num_tiles - tile);
         kTileFunctions<Multiply, Blocks>[rows - 1](job);
         row += rows;

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "ahead.hpp"
 #include "isa.hpp"
 #include "pack.hpp"
 
@@ -24,6 +25,7 @@ struct TileJob {
     const uint32_t* init;
     size_t init_row, init_block;
     uint32_t steps;
+    AheadRun ahead;  // one part of it is asked for with each chunk
 };
 
 struct MultiplyFloats {
@@ -51,8 +53,10 @@ void multiply_tile(const TileJob& shared_job) {
     const uint32_t* b = job.b;
     const uint32_t* chunk = job.a;
     uint32_t steps_left = job.steps;
+    AheadRun ahead = job.ahead;
     // NOTE: steps is at least 1; with a test in front of these loops g++ spills all of acc.
     do {
+        ahead.fetch();
         const uint32_t* a = chunk;
         const uint32_t* a_end = a + std::min(16u, steps_left);
         do {

@@ -29,6 +29,7 @@ class AlignedBuffer {
     }
 
     const uint32_t* data() const { return words_.get(); }
+    uint32_t* words() { return words_.get(); }
 
   private:
     struct Free {
@@ -44,19 +45,41 @@ class PackedOperand {
   public:
     // Packs the view unless this already holds it. Version 0 always packs.
     void update(const OperandView& view, Side side, Form form, uint64_t version) {
+        begin(view, side, form, version);
+        extend(view.k);
+    }
+
+    // Makes room for the view unless this already holds it, or a part of it.
+    void begin(const OperandView& view, Side side, Form form, uint64_t version) {
         if (holds(view, form, version)) return;
         form = stored_form(view, form);
-        version_ = 0;  // stays unknown when packing throws
+        version_ = 0;  // stays unknown when there is no memory
         const PackedLayout layout = side == Side::rows ? rows_layout(form, view.rows, view.k)
                                                        : columns_layout(form, view.rows, view.k);
-        uint32_t* words = words_.reserve(layout.words);
-        range_ =
-            side == Side::rows ? pack_rows(view, form, words) : pack_columns(view, form, words);
+        words_.reserve(layout.words);
+        range_ = {};
+        packed_k_ = 0;
         stride_ = layout.stride;
         num_words_ = layout.words;
         view_ = view;
+        side_ = side;
         form_ = form;
         version_ = version;
+    }
+
+    // Packs on until `k` steps of K are there. In parts only for rows without scales, each but the last one of whole
+    // chunks and pieces (pack.hpp, operand.hpp).
+    void extend(uint32_t k) {
+        if (k <= packed_k_) return;
+        if (side_ == Side::columns) {
+            range_ = pack_columns(view_, form_, words_.words());
+        } else {
+            OperandView part = view_;
+            part.data = view_.at(0, packed_k_);
+            part.k = k - packed_k_;
+            range_.include(pack_rows(part, form_, words_.words() + packed_k_ / 16 * stride_));
+        }
+        packed_k_ = k;
     }
 
     bool holds(const OperandView& view, Form form, uint64_t version) const {
@@ -66,6 +89,8 @@ class PackedOperand {
 
     RowPanel as_rows() const { return {words_.data(), stride_, view_.rows}; }
     ColumnPanel as_columns() const { return {words_.data(), stride_}; }
+    const OperandView& view() const { return view_; }
+    uint32_t packed_k() const { return packed_k_; }
     const OperandRange& range() const { return range_; }
     size_t num_words() const { return num_words_; }
 
@@ -86,6 +111,8 @@ class PackedOperand {
     OperandView view_{};
     size_t stride_ = 0, num_words_ = 0;
     uint64_t version_ = 0;
+    uint32_t packed_k_ = 0;
+    Side side_ = Side::rows;
     Form form_ = Form::floats;
 };
 
@@ -112,10 +139,11 @@ struct PackedSlots {
         next = (next + 1) % kSlots;
         return slot;
     }
+    // Packed by the caller (PackedOperand::extend).
     PackedOperand& get(const OperandView& view, Side side, Form form, uint64_t version) {
         if (PackedOperand* known = find(view, form, version)) return *known;
         PackedOperand& slot = take();
-        slot.update(view, side, form, version);
+        slot.begin(view, side, form, version);
         return slot;
     }
 };

@@ -2,7 +2,6 @@
 #include "asc_emu/insn/fixpipe.hpp"
 
 #include "asc_emu/number_formats.hpp"
-#include "numerics/mmad.hpp"
 #include "ops/fixpipe_move.hpp"
 #include "ops/unit_regions.hpp"
 
@@ -134,7 +133,6 @@ void check_common(const Core& core, const Fixpipe& i, bool to_gm) {
 // L0C -> GM --------------------------------------------------------------------------------------
 static void execute(Core& core, const CopyL0cToGm& i) {
     if (empty(i)) return;
-    numerics::settle();
     const FixpipePart part{i.src, i.m, i.n};
     const GmAtomicGuard guard(core, i.atomic_op != AtomicOp::none);
     move_part(i, part, rule_of(core, i), core.base[static_cast<size_t>(Space::l0c)],
@@ -168,7 +166,6 @@ ASC_EMU_REGISTER(CopyL0cToGm, Roles::aic)
 // L0C -> UB --------------------------------------------------------------------------------------
 static void execute(Core& core, const CopyL0cToUb& i) {
     if (empty(i)) return;
-    numerics::settle();
     const UbParts parts = ub_parts(i);
     for (uint32_t p = 0; p < parts.count; ++p)
         move_part(i, parts.part[p], rule_of(core, i), core.base[static_cast<size_t>(Space::l0c)],
@@ -212,7 +209,6 @@ ASC_EMU_REGISTER(CopyL0cToUb, Roles::aic)
 // L0C -> L1 --------------------------------------------------------------------------------------
 static void execute(Core& core, const CopyL0cToL1& i) {
     if (empty(i)) return;
-    numerics::settle();
     const FixpipePart part{i.src, i.m, i.n, Space::l1};
     move_part(i, part, rule_of(core, i), core.base[static_cast<size_t>(Space::l0c)],
               core.at(Space::l1, i.dst), {});

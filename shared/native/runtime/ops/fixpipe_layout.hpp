@@ -59,6 +59,10 @@ class FixpipeLayout {
     uint64_t src_matrix() const {
         return static_cast<uint64_t>(i_.src_matrix_stride) * kPieceBytes;
     }
+    // From the first byte to the last one.
+    uint64_t src_bytes() const {
+        return (matrices() - 1) * src_matrix() + (blocks() - 1) * src_block() + (part_.m - 1) * src_row() + kPieceBytes;
+    }
 
     void list(AccessList& list, bool atomic) const {
         const uint64_t rows = part_.m;

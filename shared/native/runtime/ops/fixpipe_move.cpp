@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "asc_emu/number_formats.hpp"
+#include "numerics/mmad.hpp"
 #include "ops/atomic_store.hpp"
 #include "ops/stream_copy.hpp"
 #if defined(__F16C__) && defined(__AVX__)
@@ -290,6 +291,7 @@ void move_fractals(const FixpipeLayout& layout, const FixpipePart& part,
 void move_part(const Fixpipe& i, const FixpipePart& part, const ValueRule& rule,
                const std::byte* l0c, std::byte* dst, FixpipeAtomic atomic) {
     const FixpipeLayout layout(i, part);
+    numerics::settle(l0c + part.src, layout.src_bytes());
     const PieceConverter convert(rule);
     const bool atomically = atomic.op != AtomicOp::none, to_gm = part.space == Space::gm;
     const bool direct =

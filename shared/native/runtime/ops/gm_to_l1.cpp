@@ -88,7 +88,7 @@ static void expect_next(Core& core, const CopyGmToL1Nz& i) {
     const uint64_t row_bytes = static_cast<uint64_t>(i.d) * i.element_bytes, next = i.src + row_bytes;
     core.block->ahead.forget(gm_source(i.src));
     if (!core.block->launch->constant(next, next + (i.n - 1) * i.line_stride + row_bytes)) return;
-    core.block->ahead.add({gm_source(next), i.line_stride, i.n, static_cast<uint32_t>(row_bytes)});
+    core.block->ahead.add({gm_source(next), i.line_stride, i.n});
 }
 
 static void accesses(const Core& core, const CopyGmToL1Nz& i, AccessList& list);

@@ -2,6 +2,7 @@
 // numerics/mmad.hpp.
 #include "asc_emu/insn/mmad.hpp"
 
+#include "launch.hpp"
 #include "numerics/mmad.hpp"
 #include "ops/checks.hpp"
 #include "ops/l0_version.hpp"
@@ -56,6 +57,7 @@ struct OperandPlace {
     const void* data;
     uint64_t pitch;
     uint64_t row_pitch = 32;
+    bool in_gm = false;     // memory that keeps its content to the end of the launch
 };
 static OperandPlace place_of(Core& core, const Mmad& i, bool l0b) {
     const uint64_t rows = l0b ? padded_n(i) : padded_m(i), offset = (l0b ? i.b : i.a) & kOffsetMask;
@@ -64,9 +66,12 @@ static OperandPlace place_of(Core& core, const Mmad& i, bool l0b) {
     const L0View* view = view_of_operand(core, l0b, offset, column, column * k_groups(i));
     if (!view) return {core.at(l0b ? Space::l0b : Space::l0a, offset), column};
     const GmPieces in_gm = pieces_in_gm(*core.block, view->src, column, k_groups(i), view->pitch);
-    if (in_gm.data) return {in_gm.data, 32, in_gm.row_stride};
+    if (in_gm.data) return {in_gm.data, 32, in_gm.row_stride, true};
     return {core.at(Space::l1, view->src), view->pitch};
 }
+
+// The number of all content of GM that nobody writes during the launch.
+static uint64_t launch_version(const Core& core) { return 1ull << 63 | core.block->launch->number; }
 
 static void execute(Core& core, const Mmad& i) {
     if (empty(i)) return;
@@ -96,8 +101,9 @@ static void execute(Core& core, const Mmad& i) {
     p.hf32_ties_away = i.hf32_ties_away;
     p.gemv = i.gemv;
     p.ahead = &core.block->ahead;
-    p.a_version = l0_version(core, false, i.a, operand_bytes(i, i.m));
-    p.b_version = l0_version(core, true, i.b, operand_bytes(i, i.n));
+    p.lasting = a.in_gm && b.in_gm;
+    p.a_version = p.lasting ? launch_version(core) : l0_version(core, false, i.a, operand_bytes(i, i.m));
+    p.b_version = p.lasting ? launch_version(core) : l0_version(core, true, i.b, operand_bytes(i, i.n));
     numerics::mmad(p, fast_numerics(core) ? numerics::Mode::fast : numerics::Mode::exact);
     if (i.unit_flag == kUnitFlagUpdate) set_unit_flags(core, unit_region(i), true);
 }
