@@ -116,6 +116,19 @@ def test_a_repeated_call_builds_nothing(fake_runtime, monkeypatch: pytest.Monkey
     assert len(fake_runtime.kernels) == 1
 
 
+@pytest.mark.parametrize(
+    "options", [{"checks": "all"}, {"checks": "memcheck"}, {"timing": "fast"}, {"isa": "generic"}]
+)
+def test_plans_do_not_mix_builds_of_the_emulator(fake_runtime, options: dict[str, str]) -> None:
+    """A plan keeps its kernel, and checkers, timing and the ISA each want a build of their own."""
+    case = GemmCase(9, 8, 7)
+    neutral = {"checks": "none", "timing": "off", "isa": "auto"}
+    for layer in (neutral, {**neutral, **options}, neutral, {**neutral, **options}):
+        with deep_gemm.emulator(**layer):
+            call_and_compare(case)
+    assert len(fake_runtime.options) == 2
+
+
 def test_plans_do_not_mix_alignment_or_c(fake_runtime) -> None:
     base = torch.zeros(16 * 16 + 8, dtype=torch.float32)
     a, b = torch.eye(16).bfloat16(), torch.eye(16).bfloat16()

@@ -23,25 +23,36 @@ constexpr uint8_t param_kind() {
     else return ASC_EMU_PARAM_STRUCT;
 }
 
+// The name of a type, made while compiling: "... [with T = int]" holds it between "T = " and the
+// closing bracket.
 template <class T>
 class TypeName {
-public:
-    // "... [with T = int]" holds the name between "T = " and the closing bracket.
-    static const char* get() {
-        static char name[512];
-        if (name[0] == 0) extract(__PRETTY_FUNCTION__, name, sizeof(name));
+    struct Range {
+        size_t begin, end;
+    };
+    static constexpr Range find(const char* text, size_t size) {
+        size_t begin = 0, end = size;
+        for (size_t i = 0; i + 4 <= size && begin == 0; ++i)
+            if (text[i] == 'T' && text[i + 1] == ' ' && text[i + 2] == '=' && text[i + 3] == ' ')
+                begin = i + 4;
+        while (end > begin && (text[end - 1] == ']' || text[end - 1] == ' ')) --end;
+        return {begin, end};
+    }
+    template <size_t kSize>
+    struct Text {
+        char at[kSize];
+    };
+    static constexpr auto make() {
+        constexpr Range kRange = find(__PRETTY_FUNCTION__, sizeof(__PRETTY_FUNCTION__) - 1);
+        Text<kRange.end - kRange.begin + 1> name{};
+        for (size_t i = kRange.begin; i < kRange.end; ++i)
+            name.at[i - kRange.begin] = __PRETTY_FUNCTION__[i];
         return name;
     }
+    static constexpr auto kName = make();
 
-private:
-    static void extract(const char* text, char* out, size_t room) {
-        const char* start = std::strstr(text, "T = ");
-        start = start ? start + 4 : text;
-        size_t n = std::strlen(start);
-        while (n && (start[n - 1] == ']' || start[n - 1] == ' ')) --n;
-        if (n >= room) n = room - 1;
-        std::memcpy(out, start, n);
-    }
+public:
+    static constexpr const char* get() { return kName.at; }
 };
 
 // offset(i) = round_up(end(i-1), max(4, alignof)): deep_jit.md section 7.1.
@@ -67,13 +78,10 @@ template <class R, class... Args>
 struct FunctionArgs<R (*)(Args...)> {
     using Layout = PayloadLayout<std::remove_cv_t<Args>...>;
 
-    static const asc_emu_param* params() {
-        static const asc_emu_param table[sizeof...(Args) + 1] = {
-            asc_emu_param{param_kind<std::remove_cv_t<Args>>(), sizeof(Args), alignof(Args),
-                          TypeName<Args>::get()}...,
-            asc_emu_param{}};
-        return table;
-    }
+    static constexpr asc_emu_param params[sizeof...(Args) + 1] = {
+        asc_emu_param{param_kind<std::remove_cv_t<Args>>(), sizeof(Args), alignof(Args),
+                      TypeName<Args>::get()}...,
+        asc_emu_param{}};
     template <size_t I, class T>
     static T read(const void* payload) {
         static_assert(std::is_trivially_copyable_v<T>, "kernel arguments are copied bytewise");
@@ -95,7 +103,7 @@ struct KernelThunk {
         Args::call(kFunction, payload, std::make_index_sequence<Args::Layout::count>());
     }
     static asc_emu_kernel record(const char* name, int num_aic, int num_aiv) {
-        return {name, reinterpret_cast<const void*>(kFunction), &run, Args::params(),
+        return {name, reinterpret_cast<const void*>(kFunction), &run, Args::params,
                 static_cast<uint32_t>(Args::Layout::count), static_cast<uint8_t>(num_aic),
                 static_cast<uint8_t>(num_aiv)};
     }

@@ -24,6 +24,9 @@ __all__ = ["Prelude", "PreludeBuilder", "headers_sha256", "prelude_text"]
 _KIND = "pch"
 _HEADER = "prelude.hpp"
 _LIST = "headers.json"
+# NOTE: guard of libstdc++'s file with the special functions of <cmath>. Kernels have no use for
+# them, and g++ instantiates them in each, which takes as long as the code of a small one.
+_NO_SPECIAL = "#define _GLIBCXX_BITS_SPECFUN_H 1\n"
 
 
 @dataclass(frozen=True)
@@ -62,7 +65,7 @@ def prelude_text() -> str:
     names += sorted(
         path.relative_to(include).as_posix() for path in (include / "mad").glob("*.hpp")
     )
-    return "#pragma once\n" + "".join(f"#include <{name}>\n" for name in names)
+    return "#pragma once\n" + _NO_SPECIAL + "".join(f"#include <{name}>\n" for name in names)
 
 
 class PreludeBuilder:

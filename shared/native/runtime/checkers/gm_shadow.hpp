@@ -4,7 +4,6 @@
 
 #include <atomic>
 #include <cstdint>
-#include <cstring>
 #include <memory>
 #include <mutex>
 #include <unordered_map>
@@ -27,31 +26,39 @@ inline bool same_block(const GmCell& a, const GmCell& b) { return a.block == b.b
 struct GmCells {
     GmCell cells[2];
 };
+// The writes of a granule, and what keeps workers apart who touch it: a line of the cache.
+struct alignas(64) GmWrites : GmCells {
+    std::atomic_flag locked = ATOMIC_FLAG_INIT;
+};
 
 class GmShadow {
 public:
     static constexpr uint64_t kGranuleBytes = 64;
     static constexpr uint64_t kPageBytes = 16 * 1024;
 
-    struct Page {
+    class Page {
+    public:
         static constexpr size_t kGranules = kPageBytes / kGranuleBytes;
-        std::atomic_flag locked = ATOMIC_FLAG_INIT;
-        bool any_reads = false;
-        GmCells writes[kGranules] = {};
-        std::unique_ptr<GmCells[]> reads;    // made at the first read
-        void reset() {
-            std::memset(static_cast<void*>(writes), 0, sizeof(writes));
-            any_reads = false;
+        void reset();
+        // Of all granules; made at the first read.
+        GmCells* reads_for_reading() {
+            GmCells* const reads = reads_.load(std::memory_order_acquire);
+            return reads ? reads : make_reads();
         }
-        void expect_reads() {
-            if (!reads) reads.reset(new GmCells[kGranules]);
-            if (!any_reads) std::memset(static_cast<void*>(reads.get()), 0, kGranules * sizeof(GmCells));
-            any_reads = true;
-        }
+        // Null when the page was never read.
+        GmCells* reads() { return reads_.load(std::memory_order_acquire); }
+        GmWrites writes[kGranules] = {};
+
+    private:
+        GmCells* make_reads();
+
+        std::mutex mutex_;                     // of the first read
+        std::atomic<GmCells*> reads_ = nullptr;
+        std::unique_ptr<GmCells[]> memory_;    // kept for the next launch
     };
     // Pages a worker has used last, so that it seldom asks the table.
     struct Cache {
-        static constexpr size_t kSlots = 16;   // by the low bits of the number
+        static constexpr size_t kSlots = 256;  // by the low bits of the number
         struct Slot {
             uint64_t number = ~0ull;
             Page* page = nullptr;
@@ -62,7 +69,7 @@ public:
     ~GmShadow();
     GmShadow(const GmShadow&) = delete;
 
-    // Visits the cells of the granules of [low, high) with the mask of the touched bytes, under the page's lock:
+    // Visits the cells of the granules of [low, high) with the mask of the touched bytes, each under its lock:
     // visit(writes, reads or null when the page was never read, mask, address).
     template <class Visit>
     void for_each(Cache& cache, uint64_t low, uint64_t high, bool reading, Visit&& visit) {
@@ -72,15 +79,17 @@ public:
             Cache::Slot& known = cache.slots[number % Cache::kSlots];
             if (known.number != number) known = {number, this->page(number)};
             Page& page = *known.page;
-            const Lock lock(page);
-            if (reading) page.expect_reads();
+            if (reading) page.reads_for_reading();
             for (; at < end;) {
                 const uint64_t start = at / kGranuleBytes * kGranuleBytes;
                 const uint64_t stop = end < start + kGranuleBytes ? end : start + kGranuleBytes;
                 const uint64_t below = at - start, upto = stop - start;
                 const uint64_t mask = (upto == 64 ? ~0ull : (1ull << upto) - 1) & ~((1ull << below) - 1);
                 const size_t index = start % kPageBytes / kGranuleBytes;
-                visit(page.writes[index], page.any_reads ? &page.reads[index] : nullptr, mask, start);
+                GmWrites& writes = page.writes[index];
+                const Lock lock(writes);
+                GmCells* const reads = page.reads();   // behind the lock: whoever read the granule has made them
+                visit(writes, reads ? reads + index : nullptr, mask, start);
                 at = stop;
             }
         }
@@ -89,13 +98,13 @@ public:
 private:
     class Lock {
     public:
-        explicit Lock(Page& page) : page_(page) {
-            while (page_.locked.test_and_set(std::memory_order_acquire)) {}
+        explicit Lock(GmWrites& granule) : locked_(granule.locked) {
+            while (locked_.test_and_set(std::memory_order_acquire)) {}
         }
-        ~Lock() { page_.locked.clear(std::memory_order_release); }
+        ~Lock() { locked_.clear(std::memory_order_release); }
 
     private:
-        Page& page_;
+        std::atomic_flag& locked_;
     };
 
     Page* page(uint64_t number);

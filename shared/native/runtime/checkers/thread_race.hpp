@@ -51,7 +51,7 @@ private:
 
     Page ub_;
     std::unordered_map<uint64_t, Page> pages_;
-    Slot known_[16];                 // pages of GM that were used last, by the low bits of their numbers
+    Slot known_[256];                // pages of GM that were used last, by the low bits of their numbers
 };
 
 // Of this worker.

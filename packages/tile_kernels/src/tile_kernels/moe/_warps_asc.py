@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import tilelang.ascend.language as T
 
-from tile_kernels._asc import LANES, pieces
+from tile_kernels._asc import LANES
 
 
 @T.macro
@@ -26,26 +26,3 @@ def token_of_warp(first, tokens, mask, masked, active):
     if masked > 0:
         active[0] = active[0] * T.cast(mask[token], T.int32)
     return row, lane, token, inside
-
-
-@T.macro
-def group_scores(tile, sums, row, groups, per_group, num_sum, lane):
-    """sums[row, g] = sum of the `num_sum` (1 or 2) largest entries of group g, a lane a group.
-
-    Other lanes may read `sums` after the next barrier.
-    """
-    first = T.alloc_local((1,), T.float32)
-    second = T.alloc_local((1,), T.float32)
-    for step in T.serial(pieces(groups, LANES)):
-        group = step * LANES + lane
-        if group < groups:
-            first[0] = -T.infinity(T.float32)
-            second[0] = -T.infinity(T.float32)
-            for entry in T.serial(per_group):
-                candidate = tile[row, group * per_group + entry]
-                if candidate > first[0]:
-                    second[0] = first[0]
-                    first[0] = candidate
-                else:
-                    second[0] = T.max(second[0], candidate)
-            sums[row, group] = T.if_then_else(num_sum == 2, first[0] + second[0], first[0])

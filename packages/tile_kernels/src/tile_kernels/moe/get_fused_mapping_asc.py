@@ -14,8 +14,10 @@ import tilelang.ascend.language as T
 
 from tile_kernels._asc import THREADS, pieces, require
 from tile_kernels._bridge import asc_kernel
+from tile_kernels.moe._select_asc import LANES, fill_chunks
 
 CHUNK = 4096  # indices of a slice in the unified buffer at once
+CHUNKS = THREADS // LANES  # registers with an expert a lane
 
 
 @asc_kernel()
@@ -65,6 +67,40 @@ def count_slices(topk_idx, counts, pos_to_expert, pos_to_token, pos_to_token_top
                         require(tile[step * THREADS + thread] < experts)
 
 
+@T.macro
+def add_slices(tile, totals, slices):
+    """Turns counts of slices into those of all slices before, and writes the counts of all."""
+    all32 = T.simd.pset(32)
+    before, counted = (T.simd.alloc_local(CHUNKS, "int32") for _ in range(2))
+    for c in T.unroll(CHUNKS):
+        before[c] = T.simd.vdup(T.int32(0), "int32", all32)
+    for part in T.serial(slices):
+        for c in T.unroll(CHUNKS):
+            counted[c] = T.simd.vld(tile[part, c * LANES])
+        for c in T.unroll(CHUNKS):
+            T.simd.vsts(tile[part, c * LANES], before[c], all32)
+        for c in T.unroll(CHUNKS):
+            before[c] = T.simd.vadd(before[c], counted[c], all32)
+    for c in T.unroll(CHUNKS):
+        T.simd.vsts(totals[0, c * LANES], before[c], all32)
+
+
+@T.macro
+def move_slices(tile, starts, slices):
+    """Adds the first position of each expert to the counts of all slices."""
+    all32 = T.simd.pset(32)
+    start, counted = (T.simd.alloc_local(CHUNKS, "int32") for _ in range(2))
+    for c in T.unroll(CHUNKS):
+        start[c] = T.simd.vld(starts[0, c * LANES])
+    for part in T.serial(slices):
+        for c in T.unroll(CHUNKS):
+            counted[c] = T.simd.vld(tile[part, c * LANES])
+        for c in T.unroll(CHUNKS):
+            counted[c] = T.simd.vadd(counted[c], start[c], all32)
+        for c in T.unroll(CHUNKS):
+            T.simd.vsts(tile[part, c * LANES], counted[c], all32)
+
+
 @asc_kernel()
 def place_experts(
     counts,
@@ -83,10 +119,16 @@ def place_experts(
     aligned_counts: T.Tensor((experts,), T.int32)
     with T.Kernel(1):
         tile = T.alloc_shared((most, THREADS), T.int32)
+        totals = T.alloc_shared((1, THREADS), T.int32)
+        starts = T.alloc_shared((1, THREADS), T.int32)
         ends = T.alloc_shared((THREADS,), T.int32)  # of the aligned rows of each expert
         behind = T.alloc_shared((1,), T.int32)  # where the rows of the next expert start
+        with T.SimdVF():
+            fill_chunks(tile, most, T.truncdiv(T.min(experts, THREADS), LANES), CHUNKS, 0)
         for step in T.serial(pieces(experts, THREADS)):
             T.copy(counts[0, step * THREADS], tile)
+            with T.SimdVF():
+                add_slices(tile, totals, slices)
             with T.SimtVF(threads=THREADS):
                 thread = T.get_thread_binding()
                 total = T.alloc_local((1,), T.int32)
@@ -96,8 +138,7 @@ def place_experts(
                 expert = step * THREADS + thread
                 total[0] = 0
                 if expert < experts:
-                    for part in T.serial(slices):
-                        total[0] = total[0] + tile[part, thread]
+                    total[0] = totals[0, thread]
                 start[0] = 0
                 if step > 0:
                     start[0] = behind[0]
@@ -116,14 +157,13 @@ def place_experts(
                     require(behind[0] <= positions)
                 if thread > 0:
                     start[0] = start[0] + ends[thread - 1]
+                starts[0, thread] = start[0]
                 if expert < experts:
                     expert_start[expert] = start[0]
                     expert_end[expert] = start[0] + total[0]
                     aligned_counts[expert] = pieces(total[0], alignment) * alignment
-                    for part in T.serial(slices):
-                        other[0] = tile[part, thread]
-                        tile[part, thread] = start[0]
-                        start[0] = start[0] + other[0]
+            with T.SimdVF():
+                move_slices(tile, starts, slices)
             T.copy(tile, counts[0, step * THREADS])
 
 

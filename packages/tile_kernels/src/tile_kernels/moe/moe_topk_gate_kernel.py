@@ -11,10 +11,13 @@ from tile_kernels.config import get_num_vec_cores
 from tile_kernels.errors import TileKernelsValueError
 from tile_kernels.moe.scoring import ScoringFunc
 from tile_kernels.moe.topk_gate_kernel import row_width
+from tile_kernels.utils import next_power_of_two
 
 __all__ = ["GateOptions", "moe_topk_gate", "moe_topk_gate_backward", "moe_topk_gate_forward"]
 
-MAX_SLOTS = 1024
+MAX_SLOTS = 1024  # also the most groups
+_SMALLEST_ROOM = 64  # of slots and groups: few different sizes, so that few kernels are built
+_TILE_BYTES = 144 * 1024
 
 
 @dataclass
@@ -197,7 +200,6 @@ def run_gate(
     slots = num_topk + options.num_shared
     check_whole("num_topk plus shared experts", slots, 1, MAX_SLOTS)
     physical = _check_options(options, tokens, experts, num_topk)
-    width = row_width(physical)
     if options.out is None:
         topk_idx = torch.empty((tokens, slots), dtype=torch.int64, device=logits.device)
         topk_weights = torch.empty((tokens, slots), dtype=torch.float32, device=logits.device)
@@ -210,7 +212,7 @@ def run_gate(
             check_tensor(name, tensor, (dtype,), 2)
             check_shape(name, tensor, (tokens, slots))
     if tokens:
-        _launch(logits, num_topk, options, physical, width, (topk_idx, topk_weights))
+        _launch(logits, num_topk, options, physical, (topk_idx, topk_weights))
     return topk_idx, topk_weights
 
 
@@ -279,9 +281,11 @@ def _flags(value: torch.Tensor | None, device: torch.device) -> torch.Tensor:
     return value.view(torch.uint8)
 
 
-def _rows_of_tile(width: int) -> int:
-    """Tokens of a core at once: scores, keys, groups and slots lie in the unified buffer."""
-    return 16 if width <= 512 else 8 if width <= 2048 else 4
+def _plan(width: int, slots: int, num_groups: int) -> dict[str, int]:
+    """Sizes of the kernel's tiles: what a row takes of the unified buffer limits the rows."""
+    room = max(_SMALLEST_ROOM, next_power_of_two(max(slots, num_groups)))
+    rows = _TILE_BYTES // (8 * width + 28 * room)
+    return {"width": width, "room": room, "rows": max(2, min(16, rows // 2 * 2))}
 
 
 def _launch(
@@ -289,35 +293,35 @@ def _launch(
     num_topk: int,
     options: GateOptions,
     physical: int,
-    width: int,
     results: tuple[torch.Tensor, torch.Tensor],
 ) -> None:
     from tile_kernels.moe.gate_asc import gate
 
     device, (tokens, experts) = logits.device, logits.shape
-    rows, cores = _rows_of_tile(width), get_num_vec_cores()
+    topk_idx, topk_weights = results
+    cores = get_num_vec_cores()
+    plan = _plan(row_width(physical), topk_idx.shape[1], options.num_groups)
 
     def given(value: torch.Tensor | None, dtype: torch.dtype, *shape: int) -> torch.Tensor:
         return torch.empty(shape, dtype=dtype, device=device) if value is None else value
 
+    kinds = (
+        options.image_token_mask,
+        options.mask,
+        options.fix_routing_mask,
+        options.force_random,
+    )
     gate(
         logits,
         given(options.bias, torch.float32, 0),
         given(options.image_bias, torch.float32, 0),
-        *(
-            _flags(value, device)
-            for value in (
-                options.image_token_mask,
-                options.mask,
-                options.fix_routing_mask,
-                options.force_random,
-            )
-        ),
+        *(_flags(value, device) for value in kinds),
         given(options.to_physical_map, torch.int32, 0, 1),
         given(options.logical_count, torch.int32, 0),
-        given(options.unmapped_topk_idx, torch.int64, 0, num_topk),
+        given(options.unmapped_topk_idx, torch.int64, 0, num_topk).view(torch.int32),
         given(options.scores, torch.float32, 0, experts),
-        *results,
+        topk_idx.view(torch.int32),
+        topk_weights,
         float(options.routed_scaling_factor),
         physical,
         options.num_groups,
@@ -327,15 +331,19 @@ def _launch(
         options.tp_rank,
         options.num_tp_ranks,
         _random_seed(options.force_random),
-        min(rows, -(-tokens // cores)),
+        min(plan["rows"], -(-tokens // cores)),
         scoring=int(options.scoring),
+        with_bias=options.bias is not None,
+        with_fixed=options.fix_routing_mask is not None,
+        with_kinds=any(value is not None for value in kinds),
         with_images=options.image_bias is not None,
         with_groups=options.num_groups != options.num_topk_groups,
         with_random=options.force_random is not None,
-        with_places=options.to_physical_map is not None or options.per_gpu > 0,
-        width=width,
-        rows=rows,
+        with_places=options.to_physical_map is not None or options.num_tp_ranks > 1,
+        with_unmapped=options.unmapped_topk_idx is not None,
+        with_scores=options.scores is not None,
         cores=cores,
+        **plan,
     )
 
 
@@ -344,4 +352,4 @@ def _random_seed(force_random: torch.Tensor | None) -> int:
         return 0
     from tile_kernels.rand.randn_kernel import reserve_seeds
 
-    return reserve_seeds(1)
+    return reserve_seeds(1) & 0x7FFFFFFF

@@ -8,9 +8,13 @@ import tilelang.ascend.language as T
 
 from tile_kernels._asc import pieces, require
 from tile_kernels._bridge import asc_kernel
-from tile_kernels.moe._select_asc import LANES, fill_rows, largest_bits, select_rows
-
-INFINITY_BITS = 0x7F800000
+from tile_kernels.moe._select_asc import (
+    INFINITY_BITS,
+    LANES,
+    fill_chunks,
+    largest_bits,
+    select_rows,
+)
 
 
 @asc_kernel()
@@ -26,18 +30,20 @@ def topk_gate(scores, topk_idx, share: T.int32, width: int, rows: int, cores: in
     with T.Kernel(cores) as core:
         tile = T.alloc_shared((rows, width), T.float32)
         found = T.alloc_shared((rows, 2 * width), T.int32)
-        largest = T.alloc_shared((LANES,), T.int32)
+        largest = T.alloc_shared((1, LANES), T.int32)
         with T.SimdVF():
-            fill_rows(tile, rows, width // LANES, T.float32(0.0))
-            fill_rows(found, rows, 2 * width // LANES, T.int32(0))
+            fill_chunks(tile, rows, T.truncdiv(experts, LANES), pieces(experts, LANES), 0.0)
+            fill_chunks(found, rows, 0, 2 * width // LANES, 0)
+            fill_chunks(largest, 1, 0, 1, 0)
         for turn in T.serial(pieces(pieces(tokens, share) - core, cores)):
             first = (turn * cores + core) * share
             here = T.min(share, tokens - first)
             T.copy(scores[first : first + here, 0:experts], tile[0:here, 0:experts])
             with T.SimdVF():
                 largest_bits(tile, here, experts, largest)
-            require(largest[0] < INFINITY_BITS)
-            with T.SimdVF():
+                T.simd.mem_bar("VST_VLD")
                 for pair in T.serial(pieces(here, 2)):
-                    select_rows(tile, found, 2 * pair, T.truncdiv(words, 2), experts, 2)
+                    other = T.min(2 * pair + 1, here - 1)
+                    select_rows(tile, found, 2 * pair, other, T.truncdiv(words, 2), experts, 2)
             T.copy(found[0:here, 0:words], topk_idx[first : first + here, 0:words])
+        require(largest[0, 0] < INFINITY_BITS)

@@ -1,4 +1,4 @@
-"""Kernel of `topk_sum_and_topk_group_idx`: a lane scores a group, vector registers pick groups."""
+"""Kernel of `topk_sum_and_topk_group_idx` on vector registers: a lane adds up a group."""
 
 # mypy: ignore-errors
 # (TileLang gives annotations and names inside a kernel a meaning of their own.)
@@ -6,11 +6,10 @@ from __future__ import annotations
 
 import tilelang.ascend.language as T
 
-from tile_kernels._asc import LANES, pieces
+from tile_kernels._asc import pieces
 from tile_kernels._bridge import asc_kernel
-from tile_kernels.moe._select_asc import LANES as ENTRIES
-from tile_kernels.moe._select_asc import fill_rows, select_rows
-from tile_kernels.moe._warps_asc import group_scores
+from tile_kernels.moe._groups_asc import sum_groups
+from tile_kernels.moe._select_asc import LANES, fill_chunks, select_rows
 
 ROWS = 4  # tokens of a core at once, at most
 
@@ -38,19 +37,16 @@ def topk_groups(
         sums = T.alloc_shared((ROWS, groups_width), T.float32)
         found = T.alloc_shared((ROWS, 2 * groups_width), T.int32)
         with T.SimdVF():
-            fill_rows(sums, ROWS, groups_width // ENTRIES, T.float32(0.0))
-            fill_rows(found, ROWS, 2 * groups_width // ENTRIES, T.int32(0))
+            fill_chunks(found, ROWS, 0, 2 * groups_width // LANES, 0)
         for turn in T.serial(pieces(pieces(tokens, share) - core, cores)):
             first = (turn * cores + core) * share
             here = T.min(share, tokens - first)
-            groups = experts // per_group
+            groups = T.truncdiv(experts, per_group)
             T.copy(scores[first : first + here, 0:experts], tile[0:here, 0:experts])
-            with T.SimtVF(threads=ROWS * LANES):
-                thread = T.get_thread_binding()
-                row, lane = thread // LANES, thread % LANES
-                if row < here:
-                    group_scores(tile, sums, row, groups, per_group, num_sum, lane)
             with T.SimdVF():
+                sum_groups(tile, sums, here, groups, per_group, num_sum)
+                T.simd.mem_bar("VST_VLD")
                 for pair in T.serial(pieces(here, 2)):
-                    select_rows(sums, found, 2 * pair, T.truncdiv(words, 2), groups, 2)
+                    other = T.min(2 * pair + 1, here - 1)
+                    select_rows(sums, found, 2 * pair, other, T.truncdiv(words, 2), groups, 2)
             T.copy(found[0:here, 0:words], group_idx[first : first + here, 0:words])

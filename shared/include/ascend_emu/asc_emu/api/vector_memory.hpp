@@ -45,7 +45,11 @@ ASC_EMU_INLINE T* ub_target(T* p, uint32_t bytes, uint32_t align) {
 // line.
 template <uint32_t W, uint32_t kBytes, class T>
 ASC_EMU_INLINE T* ub_target(T* p, const MaskRegister& mask, uint32_t align) {
-    if (__builtin_expect(ASC_EMU_OBSERVED, 0)) asc_emu_vector_lanes(p, mask.word, W, kBytes);
+    if (__builtin_expect(ASC_EMU_OBSERVED, 0)) {
+        // A copy: a mask whose address leaves the function lives in memory, and is no constant.
+        const MaskRegister active = mask;
+        asc_emu_vector_lanes(p, active.word, W, kBytes);
+    }
     return ub_pointer(p, kVectorBytes / W * kBytes, align);
 }
 

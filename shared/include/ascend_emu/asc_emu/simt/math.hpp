@@ -11,8 +11,8 @@
 #include <type_traits>
 
 #include "asc_emu/number_formats.hpp"
-#include "asc_emu/on_use.hpp"
 #include "asc_emu/simt/elementary.hpp"
+#include "asc_emu/simt/runtime_api.h"
 #include "asc_emu/types.hpp"
 
 // Global names of the standard library that device code uses without a namespace.
@@ -73,11 +73,13 @@ inline float erfcxf(float x) {
     if (v < 25.0) return static_cast<float>(std::exp(v * v) * std::erfc(v));
     return static_cast<float>(1.0 / (v * std::sqrt(M_PI)) * (1.0 - 0.5 / (v * v)));
 }
-ASC_EMU_ON_USE inline float cyl_bessel_i0f(float x) {
-    return static_cast<float>(std::cyl_bessel_i(0.0, std::fabs(double{x})));
+// Cylindrical Bessel functions, in the runtime: the prelude has no special functions of <cmath>,
+// which every kernel would instantiate.
+inline float cyl_bessel_i0f(float x) {
+    return static_cast<float>(asc_emu_simt_bessel_i(0.0, std::fabs(double{x})));
 }
-ASC_EMU_ON_USE inline float cyl_bessel_i1f(float x) {
-    const double v = std::cyl_bessel_i(1.0, std::fabs(double{x}));
+inline float cyl_bessel_i1f(float x) {
+    const double v = asc_emu_simt_bessel_i(1.0, std::fabs(double{x}));
     return static_cast<float>(x < 0 ? -v : v);
 }
 

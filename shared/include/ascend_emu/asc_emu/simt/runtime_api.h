@@ -41,6 +41,9 @@ void* asc_emu_simt_take_scratch(uint64_t bytes)
     __attribute__((malloc, returns_nonnull, assume_aligned(64)));
 void asc_emu_simt_give_scratch(uint64_t bytes);
 
+// The regular modified cylindrical Bessel function of an order at x >= 0.
+double asc_emu_simt_bessel_i(double order, double x);
+
 #ifdef __cplusplus
 }
 #endif

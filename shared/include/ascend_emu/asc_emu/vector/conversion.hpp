@@ -212,24 +212,43 @@ constexpr bool may_saturate =
     !is_nibbles<D> && !one_of<D, float, fp8_e8m0_t> && !one_of<S, fp8_e8m0_t> &&
     (sizeof(D) < sizeof(S) || one_of<S, half, bfloat16_t, float>);
 
-template <class D, class S, Round R, bool kSat, uint32_t kPart>
-[[gnu::noinline, gnu::cold]] void convert_globally(VectorRegister<D>& dst,
-                                                   const VectorRegister<S>& src,
-                                                   const MaskRegister& mask) {
+// One conversion for all parts, in a loop: CTRL rarely asks for it, and it is compiled with every
+// kernel that converts.
+template <class D, class S, Round R, bool kSat>
+inline void convert_part(VectorRegister<D>& dst, const VectorRegister<S>& src,
+                         const MaskRegister& mask, uint32_t part) {
+    constexpr uint32_t W = kConvertMaskWidth<D, S>;
+    using Lane = Chunk<LaneBits<W == 8 ? 8 : 4>>;
+    const auto in = sizeof(S) < sizeof(D) || is_nibbles<S> ? 8 * sizeof(S) * part : 0;
+    const auto out = sizeof(D) < sizeof(S) || is_nibbles<D> ? 8 * sizeof(D) * part : 0;
+    for (uint32_t k = 0; k < kChunks; ++k) {
+        const auto v = reinterpret_cast<ChunkBits>(reinterpret_cast<Lane>(src.part[k]) >> in);
+        const auto r = reinterpret_cast<Lane>(convert_chunk<D, S, R, kSat, 0>(v)) << out;
+        dst.part[k] = zero_inactive<W>(mask.chunk(k), reinterpret_cast<ChunkBits>(r));
+    }
+}
+template <class D, class S, Round R>
+[[gnu::noinline, gnu::cold]] VectorRegister<D> convert_globally(VectorRegister<S> src,
+                                                                MaskRegister mask, uint32_t part) {
     constexpr bool kInteger = std::is_integral_v<D>;
     const uint32_t modes = asc_emu_vector.modes;
     const bool saturate = kInteger ? !(modes & kCastTruncate) : (modes & kFloatSaturate) != 0;
+    VectorRegister<D> dst;
     if (saturate)
-        convert_as<D, S, R, true, kPart>(dst, src, mask);
+        convert_part<D, S, R, true>(dst, src, mask, part);
     else
-        convert_as<D, S, R, false, kPart>(dst, src, mask);
+        convert_part<D, S, R, false>(dst, src, mask, part);
+    return dst;
 }
 template <class D, class S, Round R, bool kSat, uint32_t kPart>
 ASC_EMU_INLINE void convert(VectorRegister<D>& dst, const VectorRegister<S>& src,
                             const MaskRegister& mask) {
     ASC_EMU_TIMED_OP((kConvertClass<D, S>), dst, src, mask);
     if constexpr (may_saturate<D, S>) {
-        if (vector_mode(kCastGlobal)) return convert_globally<D, S, R, kSat, kPart>(dst, src, mask);
+        if (vector_mode(kCastGlobal)) {
+            dst = convert_globally<D, S, R>(src, mask, kPart);
+            return;
+        }
     }
     convert_as<D, S, R, kSat, kPart>(dst, src, mask);
 }
