@@ -169,7 +169,8 @@ void multiply_doubles(const MmadProblem& p, const OperandView& a, const OperandV
 void multiply_exact(const MmadProblem& p, const MmadProblem* next, Workspace& work) {
     const OperandView a = view_a(p), b = view_b(p);
     if (a.scales_overflow() || b.scales_overflow()) return multiply_doubles(p, a, b, work);
-    work.a = &work.rows.get(a, Side::rows, Form::floats, p.a_version);
+    work.a = p.lasting ? &work.lasting_rows.get_lasting(a, Side::rows, Form::floats, p.a_version)
+                       : &work.rows.get(a, Side::rows, Form::floats, p.a_version);
     if constexpr (!isa::kFused) {
         work.a->extend(p.k);
         work.b.update(b, Side::columns, Form::floats, p.b_version);

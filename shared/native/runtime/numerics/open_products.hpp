@@ -54,7 +54,7 @@ class OpenProducts {
 
   private:
     static constexpr size_t kMax = 4;
-    // NOTE: of A as floats, 512 KB: two of them stay in a second-level cache of 2 MB beside C (workspace.hpp).
+    // NOTE: of A as floats, 512 KB: two of them stay in a second-level cache of 2 MB beside C.
     static constexpr size_t kMaxWords = 128 * 1024;
 
     static size_t c_bytes(const MmadProblem& p) { return size_t(round_up(p.m, 16)) * round_up(p.n, 16) * 4; }

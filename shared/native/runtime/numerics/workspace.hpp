@@ -2,6 +2,7 @@
 // the packed form here, so that one A serves several column tiles (and the reverse).
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstdlib>
@@ -90,6 +91,7 @@ class PackedOperand {
     RowPanel as_rows() const { return {words_.data(), stride_, view_.rows}; }
     ColumnPanel as_columns() const { return {words_.data(), stride_}; }
     const OperandView& view() const { return view_; }
+    uint64_t version() const { return version_; }
     uint32_t packed_k() const { return packed_k_; }
     const OperandRange& range() const { return range_; }
     size_t num_words() const { return num_words_; }
@@ -139,7 +141,17 @@ struct PackedSlots {
         next = (next + 1) % kSlots;
         return slot;
     }
-    // Packed by the caller (PackedOperand::extend).
+    // For lasting operands, which have one version in common: what other launches have left makes room first, in
+    // always the same order, so that a small problem uses little memory. Packed by the caller (PackedOperand::extend).
+    PackedOperand& get_lasting(const OperandView& view, Side side, Form form, uint64_t version) {
+        if (PackedOperand* known = find(view, form, version)) return *known;
+        const auto other = std::find_if(operands.begin(), operands.end(),
+                                        [&](const PackedOperand& operand) { return operand.version() != version; });
+        PackedOperand& slot = other != operands.end() ? *other : take();
+        slot.begin(view, side, form, version);
+        return slot;
+    }
+    // Packed by the caller.
     PackedOperand& get(const OperandView& view, Side side, Form form, uint64_t version) {
         if (PackedOperand* known = find(view, form, version)) return *known;
         PackedOperand& slot = take();
@@ -154,7 +166,10 @@ using PackedRing = PackedSlots<16>;
 struct Workspace {
     // NOTE: two, since kernels double-buffer L0A and use each half for two tiles of C.
     PackedSlots<2> rows;
-    PackedOperand* a = nullptr;  // floats of A in use, in `rows`
+    // NOTE: of lasting operands, 512 KB each at most (open_products.hpp). A GEMM comes back to the same rows of A in
+    // later tiles: 16 MB hold those of 4096 x 1024, and reading them again costs half as much as packing them again.
+    PackedSlots<32> lasting_rows;
+    PackedOperand* a = nullptr;  // floats of A in use, in one of them
     PackedOperand b;             // floats of B, for kernels that need all of it
     AlignedBuffer b_part;        // floats of the part of B that is in use
     AlignedBuffer edge;          // C columns that are not stored as they are
