@@ -49,8 +49,10 @@ def scatter_rows(x, token_topk_to_pos, pos_to_expert, out, cores: int):
                         T.copy(zeros, out[position, part * CHUNK])
         for turn in T.Pipelined(pieces(tokens * parts - core, cores), num_stages=STAGES):
             item = turn * cores + core
-            token = item // parts
-            column = item % parts * CHUNK
+            # NOTE: variables keep these terms out of every index, lowering is quicker then.
+            token, column = T.alloc_var(T.int32), T.alloc_var(T.int32)
+            token = T.truncdiv(item, parts)
+            column = T.truncmod(item, parts) * CHUNK
             T.copy(x[token, column], row)
             for slot in T.serial(k):
                 position = token_topk_to_pos[token, slot]

@@ -35,14 +35,17 @@ def cast_back(
         values = T.alloc_shared((rows, cols), out_dtype)
         row0 = T.alloc_var(T.int32)
         col0 = T.alloc_var(T.int32)
-        for turn in T.serial((tiles - core + cores - 1) // cores):
-            task = turn * cores + core
-            row0 = task // tiles_across * rows
-            col0 = task % tiles_across * cols
-            o0, o1 = band.layout.items(row0 // band.block[0], col0 // band.block[1])
-            T.copy(x[row0, col0 // per_item], tile)
-            T.copy(sf[o0 : o0 + s0, o1 : o1 + s1], scales[0:s0, 0:s1])
-            with T.SimtVF(threads=1024):
+        # NOTE: tasks in a given order: without it a search for the best schedule takes seconds.
+        for turn in T.serial(T.truncdiv(tiles - core + cores - 1, cores)):
+            with T.Stage(0), T.Task(latency=1, ii=1):
+                task = turn * cores + core
+                row0 = T.truncdiv(task, tiles_across) * rows
+                col0 = T.truncmod(task, tiles_across) * cols
+            with T.Task(latency=1, ii=1):
+                o0, o1 = band.layout.items(row0 // band.block[0], col0 // band.block[1])
+                T.copy(x[row0, col0 // per_item], tile)
+                T.copy(sf[o0 : o0 + s0, o1 : o1 + s1], scales[0:s0, 0:s1])
+            with T.Task(latency=1, ii=1), T.SimtVF(threads=1024):
                 for i, j in T.Parallel(rows, cols):
                     if row0 + i < M and col0 + j < OW:
                         value = read_value(tile, i, j, x_dtype) * read_scale(scales, i, j, band)

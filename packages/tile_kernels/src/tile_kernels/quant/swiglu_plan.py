@@ -16,9 +16,10 @@ from tile_kernels.utils import align, ceil_div
 __all__ = ["BackwardPlan", "SwigluPlan", "plan_backward", "plan_forward"]
 
 ROWS = 16
+LANES = 64
 BATCH = 512  # channels that the kernels handle together
-ROOM = 12 * 1024  # bytes of the unified buffer for scales, weights and counts
-BACKWARD_ROWS = 8
+ROOM = 3 * 1024  # bytes of the unified buffer for weights and counts
+BACKWARD_ROWS, BACKWARD_ROOM = 8, 12 * 1024
 SIMD_UB_LIMIT = 248 * 1024  # of kernels without SIMT: those that do not count
 
 
@@ -70,14 +71,33 @@ class SwigluPlan:
     def fold(self) -> int:
         """Channels side by side that a cast computes in the same lane of so many registers.
 
-        With 4 a group of 32 is a block of 32 bytes, of which hardware finds the largest number. A
-        limit in bf16 is applied before numbers are converted, to 128 at once: with 2 or 4.
+        With 4 a group of 32 is a block of 32 bytes, of which hardware finds the largest number.
+        With 2 or 4 a register of activations takes the place of the one its halves came from, and
+        a limit in bf16 is applied before numbers are converted, to 128 at once.
         """
         if not self.casts or self.x_dtype != "bfloat16":
             return 1
-        if self.group == "half":
-            return 4
-        return 2 if self.narrow_limit else 1
+        return 4 if self.group == "half" else 2
+
+    @property
+    def pitch(self) -> int:
+        """Scales between two rows of a tile's scales."""
+        return self.sf.pitch(self.rows, self.cols)
+
+    @property
+    def places(self) -> int:
+        """Rows of a tile's scales that fill whole registers."""
+        return align(self.sf.tile(self.rows, self.cols)[0], LANES // gcd(self.pitch, LANES))
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the unified buffer: halves, results, and what a cast needs of each scale.
+
+        The activations of a cast lie where the halves were.
+        """
+        data = self.rows * self.cols * (2 * BYTES[self.x_dtype] + BYTES[self.out_dtype])
+        scales = self.places * self.pitch * (8 + 2 * BYTES[self.sf.dtype]) if self.casts else 0
+        return self.stages * data + scales + ROOM
 
 
 def plan_forward(
@@ -90,23 +110,27 @@ def plan_forward(
     Raises:
         TileKernelsValueError: a row with one scale does not fit the unified buffer.
     """
-    room = (UB_LIMIT if has_count else SIMD_UB_LIMIT) - ROOM
-    once = 4 if sf.exists else 0
-    twice = 2 * BYTES[x_dtype] + BYTES[out_dtype]
+    room = UB_LIMIT if has_count else SIMD_UB_LIMIT
     options = (cores, alignment, has_weights, has_limit, has_count, narrow_limit)
+
+    def plan(rows: int, cols: int, across: int, stages: int) -> SwigluPlan:
+        return SwigluPlan(x_dtype, out_dtype, sf, rows, cols, across, stages, *options)
+
     if sf.block[1] in (0, 32, 128):
         rows = gcd(ROWS, alignment)
-        cols = room // (once + 2 * twice) // rows // BATCH * BATCH
+        cols = BATCH
+        while plan(rows, cols + BATCH, 1, 2).nbytes <= room:
+            cols += BATCH
         across = ceil_div(hidden, cols)
-        cols = align(ceil_div(hidden, across), BATCH)
-        return SwigluPlan(x_dtype, out_dtype, sf, rows, cols, across, 2, *options)
+        return plan(rows, align(ceil_div(hidden, across), BATCH), across, 2)
     cols = align(hidden, BATCH)
-    for stages in (2, 1):
-        if cols * (once + stages * twice) <= room:
-            return SwigluPlan(x_dtype, out_dtype, sf, 1, cols, 1, stages, *options)
+    whole_rows = [plan(1, cols, 1, stages) for stages in (2, 1)]
+    for whole in whole_rows:
+        if whole.nbytes <= room:
+            return whole
     raise TileKernelsValueError(
-        f"one scale for {hidden} channels of {x_dtype} needs {cols * (once + twice)} bytes, the "
-        f"unified buffer has room for {room}; use num_per_channels=128"
+        f"one scale for {hidden} channels of {x_dtype} needs {whole_rows[1].nbytes} bytes, the "
+        f"unified buffer has {room}; use num_per_channels=128"
     )
 
 
@@ -142,7 +166,7 @@ def plan_backward(
     rows = gcd(BACKWARD_ROWS, alignment)
     read = 2 * BYTES[x_dtype] + BYTES[grad_dtype]
     written = (2 + has_act) * BYTES[out_dtype]
-    cols = (SIMD_UB_LIMIT - ROOM) // (2 * (read + written)) // rows // BATCH * BATCH
+    cols = (SIMD_UB_LIMIT - BACKWARD_ROOM) // (2 * (read + written)) // rows // BATCH * BATCH
     cols = align(ceil_div(hidden, ceil_div(hidden, cols)), BATCH)
     options = (cores, alignment, has_weights, has_limit, has_act)
     return BackwardPlan(x_dtype, grad_dtype, out_dtype, rows, cols, *options)

@@ -3,43 +3,44 @@
 
 #include "asc_emu/insn/sync.hpp"
 #include "asc_emu/keywords.hpp"
+#include "asc_emu/on_use.hpp"
 
 namespace asc_emu {
 constexpr Pipe to_pipe(pipe_t pipe) { return static_cast<Pipe>(pipe); }
 }  // namespace asc_emu
 
 // Flags between two pipes of a core --------------------------------------------------------------
-inline void asc_sync_notify(pipe_t source, pipe_t destination, uint32_t id) {
+ASC_EMU_ON_USE inline void asc_sync_notify(pipe_t source, pipe_t destination, uint32_t id) {
     using namespace asc_emu;
     issue_on(to_pipe(source), SetFlag{to_pipe(source), to_pipe(destination), id});
 }
-inline void asc_sync_wait(pipe_t source, pipe_t destination, uint32_t id) {
+ASC_EMU_ON_USE inline void asc_sync_wait(pipe_t source, pipe_t destination, uint32_t id) {
     using namespace asc_emu;
     issue_on(to_pipe(destination), WaitFlag{to_pipe(source), to_pipe(destination), id});
 }
-inline void set_flag(pipe_t source, pipe_t destination, uint32_t id) {
+ASC_EMU_ON_USE inline void set_flag(pipe_t source, pipe_t destination, uint32_t id) {
     asc_sync_notify(source, destination, id);
 }
-inline void wait_flag(pipe_t source, pipe_t destination, uint32_t id) {
+ASC_EMU_ON_USE inline void wait_flag(pipe_t source, pipe_t destination, uint32_t id) {
     asc_sync_wait(source, destination, id);
 }
 
 // Barriers ---------------------------------------------------------------------------------------
-inline void asc_sync_pipe(pipe_t pipe) {
+ASC_EMU_ON_USE inline void asc_sync_pipe(pipe_t pipe) {
     using namespace asc_emu;
     issue_on(to_pipe(pipe), PipeBarrier{to_pipe(pipe)});
 }
-inline void pipe_barrier(pipe_t pipe) { asc_sync_pipe(pipe); }
-inline void asc_sync() { asc_sync_pipe(PIPE_ALL); }
-inline void asc_sync_vec() { asc_sync_pipe(PIPE_ALL); }
-inline void asc_sync_mte2(uint32_t id) {
+ASC_EMU_ON_USE inline void pipe_barrier(pipe_t pipe) { asc_sync_pipe(pipe); }
+ASC_EMU_ON_USE inline void asc_sync() { asc_sync_pipe(PIPE_ALL); }
+ASC_EMU_ON_USE inline void asc_sync_vec() { asc_sync_pipe(PIPE_ALL); }
+ASC_EMU_ON_USE inline void asc_sync_mte2(uint32_t id) {
     asc_sync_notify(PIPE_MTE2, PIPE_MTE3, id);
     asc_sync_notify(PIPE_MTE2, PIPE_V, id);
     asc_sync_wait(PIPE_MTE2, PIPE_MTE3, id);
     asc_sync_wait(PIPE_MTE2, PIPE_V, id);
     asc_sync_pipe(PIPE_MTE2);
 }
-inline void asc_sync_mte3(uint32_t id) {
+ASC_EMU_ON_USE inline void asc_sync_mte3(uint32_t id) {
     asc_sync_notify(PIPE_MTE3, PIPE_MTE2, id);
     asc_sync_notify(PIPE_MTE3, PIPE_V, id);
     asc_sync_wait(PIPE_MTE3, PIPE_MTE2, id);
@@ -54,21 +55,24 @@ inline void asc_sync_data_barrier(mem_dsb_t) { __atomic_thread_fence(__ATOMIC_SE
 // Mutexes ----------------------------------------------------------------------------------------
 enum asc_mutex_execute_mode { ASC_LOCK_BLOCK = 0, ASC_LOCK_NON_BLOCK = 1 };
 using ascMutexExecuteMode = asc_mutex_execute_mode;
-inline void asc_lock(pipe_t pipe, uint32_t id, asc_mutex_execute_mode mode = ASC_LOCK_BLOCK) {
+ASC_EMU_ON_USE inline void asc_lock(pipe_t pipe, uint32_t id,
+                                    asc_mutex_execute_mode mode = ASC_LOCK_BLOCK) {
     using namespace asc_emu;
     issue_on(to_pipe(pipe), Lock{to_pipe(pipe), mode == ASC_LOCK_NON_BLOCK, id, 0});
 }
-inline void asc_unlock(pipe_t pipe, uint32_t id, asc_mutex_execute_mode mode = ASC_LOCK_BLOCK) {
+ASC_EMU_ON_USE inline void asc_unlock(pipe_t pipe, uint32_t id,
+                                      asc_mutex_execute_mode mode = ASC_LOCK_BLOCK) {
     using namespace asc_emu;
     issue_on(to_pipe(pipe), Unlock{to_pipe(pipe), mode == ASC_LOCK_NON_BLOCK, id, 0});
 }
 
-// Inside one AI Core (mode 4) and between cores (modes 0, 1, 2) ------------------------------------
-inline void asc_sync_intra_arrive(pipe_t pipe, uint32_t id) {
+// Inside one AI Core (mode 4) and between cores (modes 0, 1, 2)
+// ------------------------------------
+ASC_EMU_ON_USE inline void asc_sync_intra_arrive(pipe_t pipe, uint32_t id) {
     using namespace asc_emu;
     issue_on(to_pipe(pipe), IntraArrive{to_pipe(pipe), id});
 }
-inline void asc_sync_intra_wait(pipe_t pipe, uint32_t id) {
+ASC_EMU_ON_USE inline void asc_sync_intra_wait(pipe_t pipe, uint32_t id) {
     using namespace asc_emu;
     issue_on(to_pipe(pipe), CounterWait{to_pipe(pipe), 4, id});
 }

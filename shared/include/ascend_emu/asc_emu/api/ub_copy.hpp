@@ -3,6 +3,7 @@
 
 #include "asc_emu/api/common.hpp"
 #include "asc_emu/insn/ub_copy.hpp"
+#include "asc_emu/on_use.hpp"
 
 // Registers --------------------------------------------------------------------------------------
 inline void asc_set_gm2ub_loop_size(uint64_t loop1_size, uint64_t loop2_size) {
@@ -44,7 +45,9 @@ inline void asc_set_copy_pad_val(T pad_value) {
     asc_emu::registers().copy_pad_value = bits;
     asc_emu::registers().copy_pad_set = true;
 }
-inline void asc_set_gm2ub_pad(uint32_t pad_value) { asc_set_copy_pad_val(pad_value); }
+ASC_EMU_ON_USE inline void asc_set_gm2ub_pad(uint32_t pad_value) {
+    asc_set_copy_pad_val(pad_value);
+}
 
 // GM -> UB ---------------------------------------------------------------------------------------
 namespace asc_emu {
@@ -54,9 +57,9 @@ struct BurstShape {
     uint64_t src_stride, dst_stride;
 };
 
-inline void issue_gm_to_ub(const void* dst, const void* src, BurstShape shape,
-                           uint8_t element_bytes, uint32_t left_pad, uint32_t right_pad,
-                           bool pad_from_register, L2Hint hint) {
+ASC_EMU_ON_USE inline void issue_gm_to_ub(const void* dst, const void* src, BurstShape shape,
+                                          uint8_t element_bytes, uint32_t left_pad,
+                                          uint32_t right_pad, bool pad_from_register, L2Hint hint) {
     const Registers& r = registers();
     CopyGmToUb i;
     i.src = gm_address(src);
@@ -78,8 +81,8 @@ inline void issue_gm_to_ub(const void* dst, const void* src, BurstShape shape,
     issue(i);
 }
 
-inline void issue_ub_to_gm(const void* dst, const void* src, BurstShape shape,
-                           uint8_t element_bytes, L2Hint hint) {
+ASC_EMU_ON_USE inline void issue_ub_to_gm(const void* dst, const void* src, BurstShape shape,
+                                          uint8_t element_bytes, L2Hint hint) {
     const Registers& r = registers();
     CopyUbToGm i;
     i.src = offset_of(src);
@@ -102,12 +105,13 @@ inline void issue_ub_to_gm(const void* dst, const void* src, BurstShape shape,
 }  // namespace asc_emu
 
 // Lengths and strides in bytes, strides head to head; the loop registers apply.
-inline void asc_copy_gm2ub(__ubuf__ void* dst, __gm__ void* src, uint16_t n_burst,
-                           uint16_t len_burst, uint16_t src_stride, uint16_t dst_stride) {
+ASC_EMU_ON_USE inline void asc_copy_gm2ub(__ubuf__ void* dst, __gm__ void* src, uint16_t n_burst,
+                                          uint16_t len_burst, uint16_t src_stride,
+                                          uint16_t dst_stride) {
     asc_emu::issue_gm_to_ub(dst, src, {n_burst, len_burst, src_stride, dst_stride}, 1, 0, 0, false,
                             0);
 }
-inline void asc_copy_gm2ub(__ubuf__ void* dst, __gm__ void* src, uint32_t size) {
+ASC_EMU_ON_USE inline void asc_copy_gm2ub(__ubuf__ void* dst, __gm__ void* src, uint32_t size) {
     asc_emu::issue_gm_to_ub(dst, src, {1, size, size, size}, 1, 0, 0, false, 0);
 }
 ASC_EMU_SYNC_TWIN(asc_copy_gm2ub)
@@ -133,11 +137,12 @@ inline void asc_copy_gm2ub_align(__ubuf__ T* dst, __gm__ T* src, uint32_t size) 
 ASC_EMU_SYNC_TWIN(asc_copy_gm2ub_align)
 
 // UB -> GM: destination stride first --------------------------------------------------------------
-inline void asc_copy_ub2gm(__gm__ void* dst, __ubuf__ void* src, uint16_t n_burst,
-                           uint16_t len_burst, uint16_t dst_stride, uint16_t src_stride) {
+ASC_EMU_ON_USE inline void asc_copy_ub2gm(__gm__ void* dst, __ubuf__ void* src, uint16_t n_burst,
+                                          uint16_t len_burst, uint16_t dst_stride,
+                                          uint16_t src_stride) {
     asc_emu::issue_ub_to_gm(dst, src, {n_burst, len_burst, src_stride, dst_stride}, 1, 0);
 }
-inline void asc_copy_ub2gm(__gm__ void* dst, __ubuf__ void* src, uint32_t size) {
+ASC_EMU_ON_USE inline void asc_copy_ub2gm(__gm__ void* dst, __ubuf__ void* src, uint32_t size) {
     asc_emu::issue_ub_to_gm(dst, src, {1, size, size, size}, 1, 0);
 }
 ASC_EMU_SYNC_TWIN(asc_copy_ub2gm)
@@ -173,20 +178,20 @@ inline void issue_blocks(const void* dst, const void* src, uint32_t count, uint3
 
 }  // namespace asc_emu
 
-inline void asc_copy_ub2l1(__cbuf__ void* dst, __ubuf__ void* src, uint16_t n_burst,
-                           uint16_t len_burst, uint16_t src_gap, uint16_t dst_gap) {
+ASC_EMU_ON_USE inline void asc_copy_ub2l1(__cbuf__ void* dst, __ubuf__ void* src, uint16_t n_burst,
+                                          uint16_t len_burst, uint16_t src_gap, uint16_t dst_gap) {
     asc_emu::issue_blocks<asc_emu::CopyUbToL1>(dst, src, n_burst, len_burst, src_gap, dst_gap);
 }
-inline void asc_copy_ub2l1(__cbuf__ void* dst, __ubuf__ void* src, uint32_t size) {
+ASC_EMU_ON_USE inline void asc_copy_ub2l1(__cbuf__ void* dst, __ubuf__ void* src, uint32_t size) {
     asc_emu::issue_blocks<asc_emu::CopyUbToL1>(dst, src, 1, size / 32, 0, 0);
 }
 ASC_EMU_SYNC_TWIN(asc_copy_ub2l1)
 
-inline void asc_copy_ub2ub(__ubuf__ void* dst, __ubuf__ void* src, uint16_t n_burst,
-                           uint16_t len_burst, uint16_t src_gap, uint16_t dst_gap) {
+ASC_EMU_ON_USE inline void asc_copy_ub2ub(__ubuf__ void* dst, __ubuf__ void* src, uint16_t n_burst,
+                                          uint16_t len_burst, uint16_t src_gap, uint16_t dst_gap) {
     asc_emu::issue_blocks<asc_emu::CopyUbToUb>(dst, src, n_burst, len_burst, src_gap, dst_gap);
 }
-inline void asc_copy_ub2ub(__ubuf__ void* dst, __ubuf__ void* src, uint32_t size) {
+ASC_EMU_ON_USE inline void asc_copy_ub2ub(__ubuf__ void* dst, __ubuf__ void* src, uint32_t size) {
     asc_emu::issue_blocks<asc_emu::CopyUbToUb>(dst, src, 1, size / 32, 0, 0);
 }
 ASC_EMU_SYNC_TWIN(asc_copy_ub2ub)

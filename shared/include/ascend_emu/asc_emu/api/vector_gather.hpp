@@ -4,6 +4,7 @@
 #pragma once
 
 #include "asc_emu/api/vector_memory.hpp"
+#include "asc_emu/on_use.hpp"
 
 namespace asc_emu {
 
@@ -142,10 +143,10 @@ inline ASC_EMU_FORCED void asc_scatter(const asc_emu::VectorRegister<T>& src, __
     asc_emu::scatter_elements(dst, src, index, mask);
 }
 
-#define ASC_EMU_HISTOGRAM(name, first, cumulative)                                   \
-    inline ASC_EMU_FORCED void name(vector_uint16_t& dst, const vector_uint8_t& src, \
-                                    const vector_bool& mask) {                       \
-        asc_emu::histogram<first, cumulative>(dst, src, mask);                       \
+#define ASC_EMU_HISTOGRAM(name, first, cumulative)                                  \
+    ASC_EMU_ON_USE inline ASC_EMU_FORCED void name(                                 \
+        vector_uint16_t& dst, const vector_uint8_t& src, const vector_bool& mask) { \
+        asc_emu::histogram<first, cumulative>(dst, src, mask);                      \
     }
 ASC_EMU_HISTOGRAM(asc_frequency_histogram_bin0, 0, false)
 ASC_EMU_HISTOGRAM(asc_frequency_histogram_bin1, 128, false)

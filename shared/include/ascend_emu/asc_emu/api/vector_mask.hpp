@@ -4,6 +4,7 @@
 
 #include "asc_emu/api/common.hpp"
 #include "asc_emu/api/vector_types.hpp"
+#include "asc_emu/on_use.hpp"
 
 enum mask_pattern_t : uint8_t {
     PAT_ALL = 0,
@@ -167,38 +168,39 @@ ASC_EMU_INLINE void mask_of_chunk(MaskRegister& dst, const VectorRegister<T>& sr
 }  // namespace asc_emu
 
 // Creation ---------------------------------------------------------------------------------------
-#define ASC_EMU_MASKS(suffix, width)                                                              \
-    inline ASC_EMU_FORCED vector_bool asc_create_mask_##suffix(mask_pattern_t pattern) {          \
-        return asc_emu::create_mask<width>(pattern);                                              \
-    }                                                                                             \
-    inline ASC_EMU_FORCED vector_bool asc_update_mask_##suffix(uint32_t& value) {                 \
-        return asc_emu::update_mask<width>(value);                                                \
-    }                                                                                             \
-    ASC_EMU_INLINE vector_bool pset_##suffix(mask_pattern_t pattern) {                            \
-        return asc_emu::create_mask<width>(pattern);                                              \
-    }                                                                                             \
-    ASC_EMU_INLINE vector_bool pge_##suffix(mask_pattern_t pattern) {                             \
-        return asc_emu::create_mask<width>(pattern);                                              \
-    }                                                                                             \
-    ASC_EMU_INLINE vector_bool plt_##suffix(                                                      \
-        uint32_t& value, asc_emu::Constant<asc_emu::PostKind, 1> = POST_UPDATE) {                 \
-        return asc_emu::update_mask<width>(value);                                                \
-    }                                                                                             \
-    inline void asc_intlv_##suffix(vector_bool& dst0, vector_bool& dst1, const vector_bool& src0, \
-                                   const vector_bool& src1) {                                     \
-        asc_emu::interleave_masks<width>(dst0, dst1, src0, src1);                                 \
-    }                                                                                             \
-    inline void asc_deintlv_##suffix(vector_bool& dst0, vector_bool& dst1,                        \
-                                     const vector_bool& src0, const vector_bool& src1) {          \
-        asc_emu::deinterleave_masks<width>(dst0, dst1, src0, src1);                               \
-    }                                                                                             \
-    inline void pintlv_##suffix(vector_bool& dst0, vector_bool& dst1, const vector_bool& src0,    \
-                                const vector_bool& src1) {                                        \
-        asc_emu::interleave_masks<width>(dst0, dst1, src0, src1);                                 \
-    }                                                                                             \
-    inline void pdintlv_##suffix(vector_bool& dst0, vector_bool& dst1, const vector_bool& src0,   \
-                                 const vector_bool& src1) {                                       \
-        asc_emu::deinterleave_masks<width>(dst0, dst1, src0, src1);                               \
+#define ASC_EMU_MASKS(suffix, width)                                                               \
+    ASC_EMU_ON_USE inline ASC_EMU_FORCED vector_bool asc_create_mask_##suffix(                     \
+        mask_pattern_t pattern) {                                                                  \
+        return asc_emu::create_mask<width>(pattern);                                               \
+    }                                                                                              \
+    ASC_EMU_ON_USE inline ASC_EMU_FORCED vector_bool asc_update_mask_##suffix(uint32_t& value) {   \
+        return asc_emu::update_mask<width>(value);                                                 \
+    }                                                                                              \
+    ASC_EMU_ON_USE ASC_EMU_INLINE vector_bool pset_##suffix(mask_pattern_t pattern) {              \
+        return asc_emu::create_mask<width>(pattern);                                               \
+    }                                                                                              \
+    ASC_EMU_ON_USE ASC_EMU_INLINE vector_bool pge_##suffix(mask_pattern_t pattern) {               \
+        return asc_emu::create_mask<width>(pattern);                                               \
+    }                                                                                              \
+    ASC_EMU_ON_USE ASC_EMU_INLINE vector_bool plt_##suffix(                                        \
+        uint32_t& value, asc_emu::Constant<asc_emu::PostKind, 1> = POST_UPDATE) {                  \
+        return asc_emu::update_mask<width>(value);                                                 \
+    }                                                                                              \
+    ASC_EMU_ON_USE inline void asc_intlv_##suffix(                                                 \
+        vector_bool& dst0, vector_bool& dst1, const vector_bool& src0, const vector_bool& src1) {  \
+        asc_emu::interleave_masks<width>(dst0, dst1, src0, src1);                                  \
+    }                                                                                              \
+    ASC_EMU_ON_USE inline void asc_deintlv_##suffix(                                               \
+        vector_bool& dst0, vector_bool& dst1, const vector_bool& src0, const vector_bool& src1) {  \
+        asc_emu::deinterleave_masks<width>(dst0, dst1, src0, src1);                                \
+    }                                                                                              \
+    ASC_EMU_ON_USE inline void pintlv_##suffix(vector_bool& dst0, vector_bool& dst1,               \
+                                               const vector_bool& src0, const vector_bool& src1) { \
+        asc_emu::interleave_masks<width>(dst0, dst1, src0, src1);                                  \
+    }                                                                                              \
+    ASC_EMU_ON_USE inline void pdintlv_##suffix(                                                   \
+        vector_bool& dst0, vector_bool& dst1, const vector_bool& src0, const vector_bool& src1) {  \
+        asc_emu::deinterleave_masks<width>(dst0, dst1, src0, src1);                                \
     }
 ASC_EMU_MASKS(b8, 1)
 ASC_EMU_MASKS(b16, 2)
@@ -206,55 +208,59 @@ ASC_EMU_MASKS(b32, 4)
 #undef ASC_EMU_MASKS
 
 // From the 128 bits that scalar code set: every bit twice, or each of the first 64 four times.
-inline vector_bool asc_get_mask_spr_b16() {
+ASC_EMU_ON_USE inline vector_bool asc_get_mask_spr_b16() {
     return asc_emu::repeat_bits<2>(asc_emu::registers().vector_mask);
 }
-inline vector_bool asc_get_mask_spr_b32() {
+ASC_EMU_ON_USE inline vector_bool asc_get_mask_spr_b32() {
     return asc_emu::repeat_bits<4>(asc_emu::registers().vector_mask);
 }
 
 // Logic: all 256 bits, cut by the mask -----------------------------------------------------------
-#define ASC_EMU_MASK_LOGIC(name, raw, expression)                                               \
-    inline ASC_EMU_FORCED void name(vector_bool& dst, const vector_bool& src0,                  \
-                                    const vector_bool& src1, const vector_bool& mask) {         \
-        asc_emu::each_word(dst, [&](uint32_t w) {                                               \
-            const uint64_t a = src0.word[w], b = src1.word[w], m = mask.word[w];                \
-            return expression;                                                                  \
-        });                                                                                     \
-    }                                                                                           \
-    inline ASC_EMU_FORCED vector_bool name(const vector_bool& src0, const vector_bool& src1,    \
-                                           const vector_bool& mask) {                           \
-        vector_bool dst;                                                                        \
-        name(dst, src0, src1, mask);                                                            \
-        return dst;                                                                             \
-    }                                                                                           \
-    ASC_EMU_INLINE void raw(vector_bool& dst, const vector_bool& src0, const vector_bool& src1, \
-                            const vector_bool& mask) {                                          \
-        name(dst, src0, src1, mask);                                                            \
+#define ASC_EMU_MASK_LOGIC(name, raw, expression)                                              \
+    ASC_EMU_ON_USE inline ASC_EMU_FORCED void name(vector_bool& dst, const vector_bool& src0,  \
+                                                   const vector_bool& src1,                    \
+                                                   const vector_bool& mask) {                  \
+        asc_emu::each_word(dst, [&](uint32_t w) {                                              \
+            const uint64_t a = src0.word[w], b = src1.word[w], m = mask.word[w];               \
+            return expression;                                                                 \
+        });                                                                                    \
+    }                                                                                          \
+    ASC_EMU_ON_USE inline ASC_EMU_FORCED vector_bool name(                                     \
+        const vector_bool& src0, const vector_bool& src1, const vector_bool& mask) {           \
+        vector_bool dst;                                                                       \
+        name(dst, src0, src1, mask);                                                           \
+        return dst;                                                                            \
+    }                                                                                          \
+    ASC_EMU_ON_USE ASC_EMU_INLINE void raw(vector_bool& dst, const vector_bool& src0,          \
+                                           const vector_bool& src1, const vector_bool& mask) { \
+        name(dst, src0, src1, mask);                                                           \
     }
 ASC_EMU_MASK_LOGIC(asc_and, pand, (a & b) & m)
 ASC_EMU_MASK_LOGIC(asc_or, por, (a | b) & m)
 ASC_EMU_MASK_LOGIC(asc_xor, pxor, (a ^ b) & m)
 ASC_EMU_MASK_LOGIC(asc_select, psel, (a & m) | (b & ~m))
 #undef ASC_EMU_MASK_LOGIC
-inline ASC_EMU_FORCED void asc_not(vector_bool& dst, const vector_bool& src,
-                                   const vector_bool& mask) {
+ASC_EMU_ON_USE inline ASC_EMU_FORCED void asc_not(vector_bool& dst, const vector_bool& src,
+                                                  const vector_bool& mask) {
     asc_emu::each_word(dst, [&](uint32_t w) { return ~src.word[w] & mask.word[w]; });
 }
-ASC_EMU_INLINE void pnot(vector_bool& dst, const vector_bool& src, const vector_bool& mask) {
+ASC_EMU_ON_USE ASC_EMU_INLINE void pnot(vector_bool& dst, const vector_bool& src,
+                                        const vector_bool& mask) {
     asc_not(dst, src, mask);
 }
 
 // Copies and shuffles ----------------------------------------------------------------------------
 inline ASC_EMU_FORCED void asc_copy(vector_bool& dst, const vector_bool& src) { dst = src; }
-inline ASC_EMU_FORCED void asc_copy(vector_bool& dst, const vector_bool& src,
-                                    const vector_bool& mask) {
+ASC_EMU_ON_USE inline ASC_EMU_FORCED void asc_copy(vector_bool& dst, const vector_bool& src,
+                                                   const vector_bool& mask) {
     asc_emu::each_word(dst, [&](uint32_t w) { return src.word[w] & mask.word[w]; });
 }
-inline ASC_EMU_FORCED void asc_copy(vector_bool& dst, const vector_uint16_t& src, int16_t part) {
+ASC_EMU_ON_USE inline ASC_EMU_FORCED void asc_copy(vector_bool& dst, const vector_uint16_t& src,
+                                                   int16_t part) {
     asc_emu::mask_of_chunk<2>(dst, src, part);
 }
-inline ASC_EMU_FORCED void asc_copy(vector_bool& dst, const vector_uint32_t& src, int16_t part) {
+ASC_EMU_ON_USE inline ASC_EMU_FORCED void asc_copy(vector_bool& dst, const vector_uint32_t& src,
+                                                   int16_t part) {
     asc_emu::mask_of_chunk<4>(dst, src, part);
 }
 #define ASC_EMU_MASK_PACK(name, rule, half) \

@@ -27,7 +27,7 @@ constexpr float __bfloat162float(bfloat16_t x) { return x; }
 
 // Pairs
 #define ASC_EMU_PAIR_CAST(mode, suffix)                                                      \
-    inline bfloat16x2_t __float22bfloat162_##mode##suffix(float2 v) {                        \
+    ASC_EMU_ON_USE inline bfloat16x2_t __float22bfloat162_##mode##suffix(float2 v) {         \
         return {__float2bfloat16_##mode##suffix(v.x), __float2bfloat16_##mode##suffix(v.y)}; \
     }
 ASC_EMU_ROUNDED_ALL(ASC_EMU_PAIR_CAST, )

@@ -53,13 +53,15 @@ inline float2 __e5m2x22float2(float8_e5m2x2_t v) {
 inline float2 __hif822float2(hifloat8x2_t v) {
     return {asc_emu::hif8_to_float(v.x.bits), asc_emu::hif8_to_float(v.y.bits)};
 }
-inline half2 __hif822half2(hifloat8x2_t v) { return __float22half2_rn(__hif822float2(v)); }
+ASC_EMU_ON_USE inline half2 __hif822half2(hifloat8x2_t v) {
+    return __float22half2_rn(__hif822float2(v));
+}
 
 #define ASC_EMU_TO_HIF8(name, hybrid, sat)                                                \
-    inline hifloat8x2_t __float22hif82_##name(float2 v) {                                 \
+    ASC_EMU_ON_USE inline hifloat8x2_t __float22hif82_##name(float2 v) {                  \
         return asc_emu::simt::to_hif8_pair<hifloat8x2_t>(v, hybrid, sat);                 \
     }                                                                                     \
-    inline hifloat8x2_t __half22hif82_##name(half2 v) {                                   \
+    ASC_EMU_ON_USE inline hifloat8x2_t __half22hif82_##name(half2 v) {                    \
         return asc_emu::simt::to_hif8_pair<hifloat8x2_t>(__half22float2(v), hybrid, sat); \
     }
 ASC_EMU_TO_HIF8(rna, false, false)

@@ -27,7 +27,7 @@ constexpr float __half2float(half x) { return x; }
 
 // Pairs
 #define ASC_EMU_PAIR_CAST(mode, suffix)                                              \
-    inline half2 __float22half2_##mode##suffix(float2 v) {                           \
+    ASC_EMU_ON_USE inline half2 __float22half2_##mode##suffix(float2 v) {            \
         return {__float2half_##mode##suffix(v.x), __float2half_##mode##suffix(v.y)}; \
     }
 ASC_EMU_ROUNDED_ALL(ASC_EMU_PAIR_CAST, )

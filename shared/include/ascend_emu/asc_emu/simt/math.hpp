@@ -73,8 +73,8 @@ inline float erfcxf(float x) {
     if (v < 25.0) return static_cast<float>(std::exp(v * v) * std::erfc(v));
     return static_cast<float>(1.0 / (v * std::sqrt(M_PI)) * (1.0 - 0.5 / (v * v)));
 }
-// Cylindrical Bessel functions, in the runtime: the prelude has no special functions of <cmath>, which
-// every kernel would instantiate.
+// Cylindrical Bessel functions, in the runtime: the prelude has no special functions of <cmath>,
+// which every kernel would instantiate.
 inline float cyl_bessel_i0f(float x) {
     return static_cast<float>(asc_emu_simt_bessel_i(0.0, std::fabs(double{x})));
 }

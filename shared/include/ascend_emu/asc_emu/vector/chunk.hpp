@@ -51,11 +51,19 @@ using LaneBits = std::conditional_t<
 template <uint32_t W>
 using LaneInt = std::make_signed_t<LaneBits<W>>;
 
-// f(0), f(1), ...: written out, so that registers stay in host registers.
+// f(0), f(1), ...: written out, so that registers stay in host registers. NOTE: as calls where
+// these are few: the compiler then keeps no array, and needs less time than to take a loop apart.
 template <class F>
 ASC_EMU_INLINE void each_chunk(F&& f) {
+    if constexpr (kChunks == 4) {
+        f(0);
+        f(1);
+        f(2);
+        f(3);
+    } else {
 #pragma GCC unroll 16
-    for (uint32_t k = 0; k < kChunks; ++k) f(k);
+        for (uint32_t k = 0; k < kChunks; ++k) f(k);
+    }
 }
 
 template <class T>
