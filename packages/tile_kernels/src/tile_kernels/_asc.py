@@ -27,3 +27,13 @@ def pieces(count, size):
     costs the solver of TileLang's simplifier up to a second.
     """
     return T.truncdiv(count + (size - 1), size)
+
+
+def reused(*buffers):
+    """Says, inside a loop, that every access to each of these meets all others of it.
+
+    NOTE: this is what TileLang finds out about a buffer that each turn fills anew, after asking a
+    solver about every pair of accesses, at milliseconds each. It never removes a barrier.
+    """
+    for buffer in buffers:
+        T.evaluate(T.assume_conflict(buffer))

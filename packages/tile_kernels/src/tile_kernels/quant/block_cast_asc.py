@@ -12,6 +12,7 @@ from typing import Any
 
 import tilelang.ascend.language as T
 
+from tile_kernels._asc import reused
 from tile_kernels._bridge import asc_kernel
 from tile_kernels.quant import numeric_asc as num
 from tile_kernels.quant.cast_plan import Band, CastPlan
@@ -190,6 +191,7 @@ def block_cast(
                 down = T.truncdiv(turn * plan.cores + core, tiles_across)
                 side = T.truncmod(turn * plan.cores + core, tiles_across)
             for sub in T.serial(plan.subs):
+                reused(tile, codes, scales, scales_in)
                 with T.Stage(0), T.Task(latency=1, ii=1):
                     row0 = down * R
                     col0 = side * whole + sub * C

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import tilelang.ascend.language as T
 
+from tile_kernels._asc import reused
 from tile_kernels._bridge import asc_kernel
 
 __all__ = ["COLS", "column_sum", "norm_backward"]
@@ -52,6 +53,9 @@ def norm_backward(
                     sums[j] = 0.0
         # NOTE: tasks in a given order: without it a search for the best schedule takes seconds.
         for turn in T.serial(T.truncdiv(tasks - core + cores - 1, cores)):
+            reused(tile, upper, result, inverse)
+            if has_weight:
+                reused(sums)
             with T.Stage(0), T.Task(latency=1, ii=1):
                 row0 = (turn * cores + core) * rows
             with T.Task(latency=1, ii=1):

@@ -15,6 +15,7 @@ from typing import Any
 
 import tilelang.ascend.language as T
 
+from tile_kernels._asc import reused
 from tile_kernels._bridge import asc_kernel
 from tile_kernels.quant.registers_asc import LANES, magnitude_bits, store_numbers, values_at
 from tile_kernels.quant.scales_asc import scales_of_magnitudes
@@ -176,6 +177,9 @@ def turned_cast(
         ):
             # NOTE: variables keep these terms out of every index, lowering is quicker then.
             row0, col0 = T.alloc_var(T.int32), T.alloc_var(T.int32)
+            reused(tile, turned, amax, inverse, scales)
+            if swiglu:
+                reused(right, values)
             with T.Stage(0), T.Task(latency=1, ii=1):
                 row0 = T.truncdiv(turn * plan.cores + core, across) * R
                 col0 = T.truncmod(turn * plan.cores + core, across) * C
