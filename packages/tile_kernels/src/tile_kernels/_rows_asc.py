@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import tilelang.ascend.language as T
 
-from tile_kernels._asc import pieces
+from tile_kernels._asc import pieces, reused
 from tile_kernels._bridge import asc_kernel
 
 CHUNK = 16384  # bytes of a row that are in flight at once
@@ -48,6 +48,7 @@ def scatter_rows(x, token_topk_to_pos, pos_to_expert, out, cores: int):
                     for part in T.serial(parts):
                         T.copy(zeros, out[position, part * CHUNK])
         for turn in T.Pipelined(pieces(tokens * parts - core, cores), num_stages=STAGES):
+            reused(row)
             item = turn * cores + core
             # NOTE: variables keep these terms out of every index, lowering is quicker then.
             token, column = T.alloc_var(T.int32), T.alloc_var(T.int32)

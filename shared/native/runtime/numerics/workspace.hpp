@@ -167,7 +167,7 @@ struct Workspace {
     // NOTE: two, since kernels double-buffer L0A and use each half for two tiles of C.
     PackedSlots<2> rows;
     // NOTE: of lasting operands, 512 KB each at most (open_products.hpp). A GEMM comes back to the same rows of A in
-    // later tiles: 16 MB hold those of 4096 x 1024, and reading them again costs half as much as packing them again.
+    // later tiles: 16 MB hold those of 4096 x 1024; reading them again is cheaper than packing them again.
     PackedSlots<32> lasting_rows;
     PackedOperand* a = nullptr;  // floats of A in use, in one of them
     PackedOperand b;             // floats of B, for kernels that need all of it

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import tilelang.ascend.language as T
 
-from tile_kernels._asc import pieces, require
+from tile_kernels._asc import pieces, require, reused
 from tile_kernels._bridge import asc_kernel
 from tile_kernels.moe._gate_rows_asc import (
     FIX,
@@ -128,8 +128,11 @@ def gate(
         for turn in T.serial(pieces(pieces(tokens, share) - core, cores)):
             first = (turn * cores + core) * share
             here = T.alloc_var(T.int32)
-            here = T.min(share, tokens - first)
-            T.copy(logits[first : first + here, 0:experts], keys[0:here, 0:experts])
+            reused(keys, score, found, sums, index, chosen, weights, flags, kinds, largest)
+            # NOTE: tasks in the order of the source: lowering searches for a schedule otherwise.
+            with T.Stage(0), T.Task(latency=1, ii=1):
+                here = T.min(share, tokens - first)
+                T.copy(logits[first : first + here, 0:experts], keys[0:here, 0:experts])
             if with_kinds:
                 if masked > 0:
                     T.copy(mask[first : first + here], flags[MASK, 0:here])

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import tilelang.ascend.language as T
 
-from tile_kernels._asc import pieces
+from tile_kernels._asc import pieces, reused
 from tile_kernels._bridge import asc_kernel
 
 CHUNK = 4096  # elements of a row that are in flight at once
@@ -42,6 +42,7 @@ def reduce_rows(
         T.annotate_buffer_versions({row: STAGES, rounded: 2})
         parts = pieces(hidden, CHUNK)
         for turn in T.Pipelined(pieces(tokens * parts - core, cores), num_stages=2):
+            reused(row, total, rounded)
             item = turn * cores + core
             # NOTE: variables keep these terms out of every index, lowering is quicker then.
             token, column = T.alloc_var(T.int32), T.alloc_var(T.int32)

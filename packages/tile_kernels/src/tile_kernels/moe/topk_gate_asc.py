@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import tilelang.ascend.language as T
 
-from tile_kernels._asc import pieces, require
+from tile_kernels._asc import pieces, require, reused
 from tile_kernels._bridge import asc_kernel
 from tile_kernels.moe._select_asc import (
     INFINITY_BITS,
@@ -38,12 +38,16 @@ def topk_gate(scores, topk_idx, share: T.int32, width: int, rows: int, cores: in
         for turn in T.serial(pieces(pieces(tokens, share) - core, cores)):
             first = (turn * cores + core) * share
             here = T.min(share, tokens - first)
-            T.copy(scores[first : first + here, 0:experts], tile[0:here, 0:experts])
-            with T.SimdVF():
+            reused(tile, found, largest)
+            # NOTE: tasks in the order of the source: lowering searches for a schedule otherwise.
+            with T.Stage(0), T.Task(latency=1, ii=1):
+                T.copy(scores[first : first + here, 0:experts], tile[0:here, 0:experts])
+            with T.Task(latency=1, ii=1), T.SimdVF():
                 largest_bits(tile, here, experts, largest)
                 T.simd.mem_bar("VST_VLD")
                 for pair in T.serial(pieces(here, 2)):
                     other = T.min(2 * pair + 1, here - 1)
                     select_rows(tile, found, 2 * pair, other, T.truncdiv(words, 2), experts, 2)
-            T.copy(found[0:here, 0:words], topk_idx[first : first + here, 0:words])
+            with T.Task(latency=1, ii=1):
+                T.copy(found[0:here, 0:words], topk_idx[first : first + here, 0:words])
         require(largest[0, 0] < INFINITY_BITS)

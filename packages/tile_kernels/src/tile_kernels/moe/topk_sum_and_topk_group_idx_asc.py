@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import tilelang.ascend.language as T
 
-from tile_kernels._asc import pieces
+from tile_kernels._asc import pieces, reused
 from tile_kernels._bridge import asc_kernel
 from tile_kernels.moe._groups_asc import sum_groups
 from tile_kernels.moe._select_asc import LANES, fill_chunks, select_rows
@@ -42,11 +42,15 @@ def topk_groups(
             first = (turn * cores + core) * share
             here = T.min(share, tokens - first)
             groups = T.truncdiv(experts, per_group)
-            T.copy(scores[first : first + here, 0:experts], tile[0:here, 0:experts])
-            with T.SimdVF():
+            reused(tile, sums, found)
+            # NOTE: tasks in the order of the source: lowering searches for a schedule otherwise.
+            with T.Stage(0), T.Task(latency=1, ii=1):
+                T.copy(scores[first : first + here, 0:experts], tile[0:here, 0:experts])
+            with T.Task(latency=1, ii=1), T.SimdVF():
                 sum_groups(tile, sums, here, groups, per_group, num_sum)
                 T.simd.mem_bar("VST_VLD")
                 for pair in T.serial(pieces(here, 2)):
                     other = T.min(2 * pair + 1, here - 1)
                     select_rows(sums, found, 2 * pair, other, T.truncdiv(words, 2), groups, 2)
-            T.copy(found[0:here, 0:words], group_idx[first : first + here, 0:words])
+            with T.Task(latency=1, ii=1):
+                T.copy(found[0:here, 0:words], group_idx[first : first + here, 0:words])

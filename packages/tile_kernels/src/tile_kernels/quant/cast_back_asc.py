@@ -8,6 +8,7 @@ from typing import Any
 
 import tilelang.ascend.language as T
 
+from tile_kernels._asc import reused
 from tile_kernels._bridge import asc_kernel
 from tile_kernels.quant.block_cast_asc import read_scale, read_value
 
@@ -37,6 +38,7 @@ def cast_back(
         col0 = T.alloc_var(T.int32)
         # NOTE: tasks in a given order: without it a search for the best schedule takes seconds.
         for turn in T.serial(T.truncdiv(tiles - core + cores - 1, cores)):
+            reused(tile, scales, values)
             with T.Stage(0), T.Task(latency=1, ii=1):
                 task = turn * cores + core
                 row0 = T.truncdiv(task, tiles_across) * rows

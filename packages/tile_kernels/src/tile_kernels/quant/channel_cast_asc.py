@@ -11,6 +11,7 @@ from typing import Any
 
 import tilelang.ascend.language as T
 
+from tile_kernels._asc import reused
 from tile_kernels._bridge import asc_kernel
 from tile_kernels.quant.block_cast_asc import cast_tile
 
@@ -48,6 +49,7 @@ def channel_recast(
         row0 = T.alloc_var(T.int32)
         col0 = T.alloc_var(T.int32)
         for turn in T.serial(T.truncdiv(tiles - core + plan.cores - 1, plan.cores)):
+            reused(tile, codes, scales, scales_in)
             with T.Stage(0), T.Task(latency=1, ii=1):
                 row0 = T.truncdiv(turn * plan.cores + core, tiles_across) * R
                 col0 = T.truncmod(turn * plan.cores + core, tiles_across) * C

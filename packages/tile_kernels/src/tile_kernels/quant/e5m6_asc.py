@@ -14,6 +14,7 @@ from typing import Any
 
 import tilelang.ascend.language as T
 
+from tile_kernels._asc import reused
 from tile_kernels._bridge import asc_kernel
 from tile_kernels.quant.quads_asc import PARTS, UNIT, clear_behind, load_quads, store_quads
 from tile_kernels.quant.registers_asc import LANES
@@ -158,6 +159,7 @@ def cast_rows(
             all32 = T.simd.pset(32)
             T.simd.vsts(amax[0, 0], T.simd.vdup(T.int32(0), "int32", all32), all32)
         for turn in T.Pipelined(T.truncdiv(tasks - core + cores - 1, cores), num_stages=2):
+            reused(tile, words, amax, inverse, scales)
             row0 = (turn * cores + core) * rows
             T.copy(x[row0, 0], tile)
             with T.SimdVF():
@@ -240,6 +242,7 @@ def cast_back_rows(
         values = T.alloc_shared((rows, width), out_dtype)
         T.annotate_buffer_versions({words: stages, scales: 2, values: stages})
         for turn in T.Pipelined(T.truncdiv(tasks - core + cores - 1, cores), num_stages=2):
+            reused(words, scales, values)
             row0 = (turn * cores + core) * rows
             T.copy(x[row0, 0], words)
             T.copy(sf[row0 : row0 + rows, 0:1], scales[0:rows, 0:1])

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import tilelang.ascend.language as T
 
+from tile_kernels._asc import reused
 from tile_kernels._bridge import asc_kernel
 
 __all__ = ["norm_forward"]
@@ -44,6 +45,7 @@ def norm_forward(
         if has_weight:
             T.copy(weight[0:width], scale)
         for turn in T.serial((tasks - core + cores - 1) // cores):
+            reused(tile, result, inverse)
             row0 = (turn * cores + core) * rows
             T.copy(x[row0, 0], tile)
             if has_residual:

@@ -12,7 +12,7 @@ from typing import Any
 
 import tilelang.ascend.language as T
 
-from tile_kernels._asc import require
+from tile_kernels._asc import require, reused
 from tile_kernels._bridge import asc_kernel
 from tile_kernels.quant import numeric_asc as num
 from tile_kernels.quant.block_cast_asc import read_value
@@ -70,6 +70,7 @@ def lossless_cast(x, sf_in, out, sf, tiles: T.int32, tiles_across: T.int32, plan
                 down = T.truncdiv(turn * plan.cores + core, tiles_across)
                 side = T.truncmod(turn * plan.cores + core, tiles_across)
             for sub in T.serial(plan.subs):
+                reused(tile, codes, scales, scales_in)
                 with T.Stage(0), T.Task(latency=1, ii=1):
                     row0 = down * R
                     col0 = side * whole + sub * C

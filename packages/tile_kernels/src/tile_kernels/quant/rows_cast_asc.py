@@ -14,6 +14,7 @@ from typing import Any
 
 import tilelang.ascend.language as T
 
+from tile_kernels._asc import reused
 from tile_kernels._bridge import asc_kernel
 from tile_kernels.quant.numeric_asc import MAX_VALUE
 from tile_kernels.quant.registers_asc import HALF, LANES, values_at
@@ -263,6 +264,9 @@ def rows_cast(
         for turn in T.Pipelined(
             T.truncdiv(tasks - core + plan.cores - 1, plan.cores), num_stages=2
         ):
+            reused(tile, codes, largest, amax, inverse, scales)
+            if swiglu:
+                reused(right)
             # NOTE: variables keep these terms out of every index, lowering is quicker then.
             row0, col0 = T.alloc_var(T.int32), T.alloc_var(T.int32)
             with T.Stage(0), T.Task(latency=1, ii=1):

@@ -11,6 +11,7 @@ from typing import Any
 
 import tilelang.ascend.language as T
 
+from tile_kernels._asc import reused
 from tile_kernels._bridge import asc_kernel
 from tile_kernels.quant.registers_asc import LANES
 
@@ -37,6 +38,7 @@ def token_cast_back(
         values = T.alloc_shared((rows, cols), T.bfloat16)
         T.annotate_buffer_versions({tile: 2, scales: 2, values: 2})
         for turn in T.Pipelined(T.truncdiv(tasks - core + cores - 1, cores), num_stages=2):
+            reused(tile, scales, values)
             row0 = (turn * cores + core) * rows
             o0, o1 = band.layout.items(row0, 0)
             T.copy(x[row0, 0], tile)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import tilelang.ascend.language as T
 
+from tile_kernels._asc import reused
 from tile_kernels._bridge import asc_kernel
 from tile_kernels.quant.registers_asc import LANES
 
@@ -54,6 +55,7 @@ def token_norm(
                     T.simd.vsts(factors[0, g * LANES], scale, all32)
                     T.simd.vsts(factors[1, g * LANES], scale, all32)
         for turn in T.Pipelined(T.truncdiv(tasks - core + cores - 1, cores), num_stages=2):
+            reused(tile, result, inverse)
             row0 = (turn * cores + core) * rows
             T.copy(x[row0, 0], tile)
             with T.SimdVF():

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import tilelang.ascend.language as T
 
-from tile_kernels._asc import pieces
+from tile_kernels._asc import pieces, reused
 from tile_kernels._bridge import asc_kernel
 
 __all__ = ["tile_shape", "transpose_tiles"]
@@ -63,6 +63,7 @@ def transpose_tiles(x, out, down: T.int32, across: T.int32, tasks: T.int32, size
         turned = T.alloc_shared((1, C, R + group), dtype)
         T.annotate_buffer_versions({tile: VERSIONS, turned: VERSIONS})
         for turn in T.Pipelined(pieces(tasks - core, cores), num_stages=VERSIONS):
+            reused(tile, turned)
             item = turn * cores + core
             # NOTE: variables keep these terms out of every index, lowering is far quicker then.
             batch, row, column = T.alloc_var(T.int32), T.alloc_var(T.int32), T.alloc_var(T.int32)
