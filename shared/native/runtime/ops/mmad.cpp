@@ -101,7 +101,7 @@ static void execute(Core& core, const Mmad& i) {
     p.hf32_ties_away = i.hf32_ties_away;
     p.gemv = i.gemv;
     p.ahead = &core.block->ahead;
-    p.lasting = a.in_gm && b.in_gm;
+    p.lasting = a.in_gm && b.in_gm && !i.mx;   // scales lie in L0, where others follow
     p.a_version = p.lasting ? launch_version(core) : l0_version(core, false, i.a, operand_bytes(i, i.m));
     p.b_version = p.lasting ? launch_version(core) : l0_version(core, true, i.b, operand_bytes(i, i.n));
     numerics::mmad(p, fast_numerics(core) ? numerics::Mode::fast : numerics::Mode::exact);
