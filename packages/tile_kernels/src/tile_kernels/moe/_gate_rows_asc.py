@@ -145,6 +145,20 @@ def store_pairs(words, row, c, index, all32):
 
 
 @T.macro
+def scores_of_found(found, score, old, u, b, c, rows, selected):
+    """Sets `old` to 64 experts found for each row of a batch, `u` to the scores of the selected.
+
+    The last row stands in for those behind it.
+    """
+    for j in T.unroll(TOGETHER):
+        old[j] = T.simd.vld(found[T.min(b * TOGETHER + j, rows - 1), c * LANES])
+    for j in T.unroll(TOGETHER):
+        i = T.min(b * TOGETHER + j, rows - 1)
+        at = T.reinterpret(old[j], "uint32x64")
+        u[j] = T.simd.vgather2(score[i, 0], at, selected)
+
+
+@T.macro
 def finish_rows(
     found, score, index_words, weights, chosen, kinds, rows, k, slots, experts, entries, factor,
     first, seed, with_kinds, with_random, with_unmapped,
@@ -157,17 +171,12 @@ def finish_rows(
     total, inverse, u, w = (T.simd.alloc_local(TOGETHER, "float32") for _ in range(4))
     old = T.simd.alloc_local(TOGETHER, "int32")
     for b in T.serial(pieces(rows, TOGETHER)):
-        # Sums of the selected scores; the last row stands in for those behind it
+        # Sums of the selected scores
         for j in T.unroll(TOGETHER):
             total[j] = zero
         for c in T.serial(pieces(k, LANES)):
             selected = T.simd.vcmps(T.simd.vci(c * LANES, "int32"), k, all32, op="lt")
-            for j in T.unroll(TOGETHER):
-                old[j] = T.simd.vld(found[T.min(b * TOGETHER + j, rows - 1), c * LANES])
-            for j in T.unroll(TOGETHER):
-                i = T.min(b * TOGETHER + j, rows - 1)
-                at = T.reinterpret(old[j], "uint32x64")
-                u[j] = T.simd.vgather2(score[i, 0], at, selected)
+            scores_of_found(found, score, old, u, b, c, rows, selected)
             for j in T.unroll(TOGETHER):
                 total[j] = T.simd.vadd(total[j], u[j], all32)
         for j in T.unroll(TOGETHER):
@@ -182,12 +191,7 @@ def finish_rows(
             slot = T.simd.vci(c * LANES, "int32")
             shared = T.simd.vadds(slot, experts - k, all32)
             selected = T.simd.vcmps(slot, k, all32, op="lt")
-            for j in T.unroll(TOGETHER):
-                old[j] = T.simd.vld(found[T.min(b * TOGETHER + j, rows - 1), c * LANES])
-            for j in T.unroll(TOGETHER):
-                i = T.min(b * TOGETHER + j, rows - 1)
-                at = T.reinterpret(old[j], "uint32x64")
-                u[j] = T.simd.vgather2(score[i, 0], at, selected)
+            scores_of_found(found, score, old, u, b, c, rows, selected)
             # Quotients, and what they have lost by rounding
             for j in T.unroll(TOGETHER):
                 w[j] = T.simd.vdiv(u[j], total[j], all32, precision="ftz_true")
