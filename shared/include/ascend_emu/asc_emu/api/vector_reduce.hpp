@@ -44,7 +44,8 @@ constexpr uint32_t log2_lanes(uint32_t bytes) {
 template <uint32_t kBytes, class D, class S>
 ASC_EMU_INLINE void sum(VectorRegister<D>& dst, const VectorRegister<S>& src,
                         const MaskRegister& mask) {
-    ASC_EMU_TIMED_OP(kBytes == 32 ? VectorClass::reduce_block : VectorClass::reduce, dst, src, mask);
+    ASC_EMU_TIMED_OP(kBytes == 32 ? VectorClass::reduce_block : VectorClass::reduce, dst, src,
+                     mask);
     if constexpr (std::is_integral_v<S> && sizeof(S) == 2) {
         static_assert(sizeof(D) == 4 && std::is_signed_v<D> == std::is_signed_v<S>,
                       "sums of 16-bit integers are 32-bit integers of the same sign");
@@ -175,33 +176,36 @@ ASC_EMU_INLINE void sum_pairs(VectorRegister<T>& dst, const VectorRegister<T>& s
 
 }  // namespace asc_emu
 
-#define ASC_EMU_SUM(name, bytes)                                                             \
-    template <class D, class S>                                                              \
-    inline void name(asc_emu::VectorRegister<D>& dst, const asc_emu::VectorRegister<S>& src, \
-                     const vector_bool& mask) {                                              \
-        asc_emu::sum<bytes>(dst, src, mask);                                                 \
-    }                                                                                        \
-    template <class S>                                                                       \
-    inline auto name(const asc_emu::VectorRegister<S>& src, const vector_bool& mask) {       \
-        asc_emu::VectorRegister<asc_emu::SumOf<S>> dst;                                      \
-        asc_emu::sum<bytes>(dst, src, mask);                                                 \
-        return dst;                                                                          \
+#define ASC_EMU_SUM(name, bytes)                                           \
+    template <class D, class S>                                            \
+    inline ASC_EMU_FORCED void name(asc_emu::VectorRegister<D>& dst,       \
+                                    const asc_emu::VectorRegister<S>& src, \
+                                    const vector_bool& mask) {             \
+        asc_emu::sum<bytes>(dst, src, mask);                               \
+    }                                                                      \
+    template <class S>                                                     \
+    inline ASC_EMU_FORCED auto name(const asc_emu::VectorRegister<S>& src, \
+                                    const vector_bool& mask) {             \
+        asc_emu::VectorRegister<asc_emu::SumOf<S>> dst;                    \
+        asc_emu::sum<bytes>(dst, src, mask);                               \
+        return dst;                                                        \
     }
 ASC_EMU_SUM(asc_reduce_sum, 256)
 ASC_EMU_SUM(asc_reduce_sum_datablock, 32)
 #undef ASC_EMU_SUM
-#define ASC_EMU_REDUCE(name, rule)                                                           \
-    template <class T>                                                                       \
-    inline void name(asc_emu::VectorRegister<T>& dst, const asc_emu::VectorRegister<T>& src, \
-                     const vector_bool& mask) {                                              \
-        asc_emu::rule(dst, src, mask);                                                       \
-    }                                                                                        \
-    template <class T>                                                                       \
-    inline asc_emu::VectorRegister<T> name(const asc_emu::VectorRegister<T>& src,            \
-                                           const vector_bool& mask) {                        \
-        asc_emu::VectorRegister<T> dst;                                                      \
-        asc_emu::rule(dst, src, mask);                                                       \
-        return dst;                                                                          \
+#define ASC_EMU_REDUCE(name, rule)                                                               \
+    template <class T>                                                                           \
+    inline ASC_EMU_FORCED void name(asc_emu::VectorRegister<T>& dst,                             \
+                                    const asc_emu::VectorRegister<T>& src,                       \
+                                    const vector_bool& mask) {                                   \
+        asc_emu::rule(dst, src, mask);                                                           \
+    }                                                                                            \
+    template <class T>                                                                           \
+    inline ASC_EMU_FORCED asc_emu::VectorRegister<T> name(const asc_emu::VectorRegister<T>& src, \
+                                                          const vector_bool& mask) {             \
+        asc_emu::VectorRegister<T> dst;                                                          \
+        asc_emu::rule(dst, src, mask);                                                           \
+        return dst;                                                                              \
     }
 ASC_EMU_REDUCE(asc_reduce_max, reduce_extreme<true>)
 ASC_EMU_REDUCE(asc_reduce_min, reduce_extreme<false>)

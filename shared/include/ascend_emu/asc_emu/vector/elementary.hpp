@@ -14,7 +14,15 @@ namespace asc_emu {
 // Flushing; the sign stays.
 ASC_EMU_INLINE Chunk<float> flush(Chunk<float> v) {
     const Chunk<uint32_t> b = bits_of(v);
+#if ASC_EMU_AVX512
+    const auto x = reinterpret_cast<__m512i>(b);
+    const auto exponent = reinterpret_cast<__m512i>(splat<uint32_t>(0x7f800000u));
+    const auto sign = reinterpret_cast<__m512i>(splat<uint32_t>(0x80000000u));
+    return reinterpret_cast<Chunk<float>>(
+        _mm512_mask_and_epi32(x, _mm512_testn_epi32_mask(x, exponent), x, sign));
+#else
     return float_of((b & 0x7f800000u) == 0u ? b & 0x80000000u : b);
+#endif
 }
 ASC_EMU_INLINE ChunkBits flush_half(ChunkBits v) {
     const auto h = reinterpret_cast<Chunk<uint16_t>>(v);
