@@ -37,12 +37,12 @@ ASC_EMU_INLINE void square_root(VectorRegister<T>& dst, const VectorRegister<T>&
         return flush_lanes<T>(lane_op<T>(flush_lanes<T>(a.part[k]), SquareRoot{}));
     });
 }
-template <class Rule, class T>
+template <ElementaryRule kRule, class T>
 ASC_EMU_INLINE void masked_elementary(VectorRegister<T>& dst, const VectorRegister<T>& src,
                                       const MaskRegister& mask) {
     ASC_EMU_TIMED_OP(kSpecialClass<T>, dst, src, mask);
     VectorRegister<T> all;
-    elementary<Rule>(all, src);
+    elementary<kRule>(all, src);
     zeroing<sizeof(T)>(dst, mask, [&](uint32_t k) ASC_EMU_LAMBDA { return all.part[k]; });
 }
 // dst = a * b + c
@@ -75,7 +75,7 @@ ASC_EMU_INLINE void exp_of_difference(VectorRegister<float>& dst, const VectorRe
     each_chunk([&](uint32_t k) ASC_EMU_LAMBDA {
         difference.part[k] = bits_of(half_lanes(a.part[k], kPart) - half_lanes(b.part[k], kPart));
     });
-    masked_elementary<Exponential>(dst, difference, mask);
+    masked_elementary<ElementaryRule::exp>(dst, difference, mask);
 }
 template <uint32_t kPart>
 ASC_EMU_INLINE void exp_of_difference(VectorRegister<float>& dst, const VectorRegister<float>& a,
@@ -85,7 +85,7 @@ ASC_EMU_INLINE void exp_of_difference(VectorRegister<float>& dst, const VectorRe
     each_chunk([&](uint32_t k) ASC_EMU_LAMBDA {
         difference.part[k] = bits_of(float_of(a.part[k]) - float_of(b.part[k]));
     });
-    masked_elementary<Exponential>(dst, difference, mask);
+    masked_elementary<ElementaryRule::exp>(dst, difference, mask);
 }
 
 }  // namespace asc_emu
@@ -124,13 +124,13 @@ template <class T>
 inline ASC_EMU_FORCED void asc_exp(asc_emu::VectorRegister<T>& dst,
                                    const asc_emu::VectorRegister<T>& src, const vector_bool& mask) {
     static_assert(asc_emu::is_half_or_float<T>, "asc_exp takes vectors of half or float");
-    asc_emu::masked_elementary<asc_emu::Exponential>(dst, src, mask);
+    asc_emu::masked_elementary<asc_emu::ElementaryRule::exp>(dst, src, mask);
 }
 template <class T>
 inline ASC_EMU_FORCED void asc_ln(asc_emu::VectorRegister<T>& dst,
                                   const asc_emu::VectorRegister<T>& src, const vector_bool& mask) {
     static_assert(asc_emu::is_half_or_float<T>, "asc_ln takes vectors of half or float");
-    asc_emu::masked_elementary<asc_emu::Logarithm>(dst, src, mask);
+    asc_emu::masked_elementary<asc_emu::ElementaryRule::ln>(dst, src, mask);
 }
 ASC_EMU_RETURNING2(asc_sqrt)
 ASC_EMU_RETURNING2(asc_exp)

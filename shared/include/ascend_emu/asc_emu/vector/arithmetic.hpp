@@ -162,18 +162,24 @@ struct Min {
 
 // Integer results outside their range, where CTRL[53] asks for the nearest value. It rarely does.
 template <class Rule, class T>
-[[gnu::noinline, gnu::cold]] VectorRegister<T> saturating(VectorRegister<T> a, VectorRegister<T> b,
-                                                          MaskRegister mask) {
-    VectorRegister<T> dst;
-    each_lane<T>(dst, a, b, mask, [](T x, T y) {
+[[gnu::noinline, gnu::cold]] ChunkBits saturating(ChunkBits a, ChunkBits b) {
+    auto x = reinterpret_cast<Chunk<T>>(a);
+    const auto y = reinterpret_cast<Chunk<T>>(b);
+    constexpr T kMax = std::numeric_limits<T>::max(), kMin = std::numeric_limits<T>::min();
+    for (uint32_t i = 0; i < kChunkLanes<T>; ++i) {
+        const T p = x[i], q = y[i];
         T r;
-        if (!Rule::overflow(x, y, r)) return r;
-        constexpr T kMax = std::numeric_limits<T>::max(), kMin = std::numeric_limits<T>::min();
-        if constexpr (std::is_same_v<Rule, Mul>) return (x < 0) != (y < 0) ? kMin : kMax;
-        if constexpr (std::is_same_v<Rule, Sub>) return x < y ? kMin : kMax;
-        return x < 0 ? kMin : kMax;
-    });
-    return dst;
+        if (Rule::overflow(p, q, r)) {
+            if constexpr (std::is_same_v<Rule, Mul>)
+                r = (p < 0) != (q < 0) ? kMin : kMax;
+            else if constexpr (std::is_same_v<Rule, Sub>)
+                r = p < q ? kMin : kMax;
+            else
+                r = p < 0 ? kMin : kMax;
+        }
+        x[i] = r;
+    }
+    return reinterpret_cast<ChunkBits>(x);
 }
 // Maxima and the like cost less than sums.
 template <class Rule, class T>
@@ -189,12 +195,15 @@ ASC_EMU_INLINE void arithmetic(VectorRegister<T>& dst, const VectorRegister<T>& 
                                const VectorRegister<T>& b, const MaskRegister& mask) {
     ASC_EMU_TIMED_OP((arithmetic_class<Rule, T>()), dst, a, b, mask);
     if constexpr (std::is_integral_v<T> && requires { &Rule::template overflow<T>; }) {
-        if (vector_mode(kIntSaturate)) {
-            dst = saturating<Rule>(a, b, mask);
-            return;
-        }
+        VectorRegister<T> r;
+        if (vector_mode(kIntSaturate))
+            ASC_EMU_EACH_CHUNK(k, r.part[k] = (saturating<Rule, T>(a.part[k], b.part[k])))
+        else
+            ASC_EMU_EACH_CHUNK(k, r.part[k] = lane_op<T>(a.part[k], b.part[k], Rule{}))
+        zeroing<sizeof(T)>(dst, mask, [&](uint32_t k) ASC_EMU_LAMBDA { return r.part[k]; });
+    } else {
+        binary(dst, a, b, mask, Rule{});
     }
-    binary(dst, a, b, mask, Rule{});
 }
 template <class Rule, class T>
 ASC_EMU_INLINE void arithmetic(VectorRegister<T>& dst, const VectorRegister<T>& a, T value,
