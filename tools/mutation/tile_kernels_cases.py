@@ -222,7 +222,8 @@ CASES: dict[str, Callable[[], object]] = {
         quant_inputs(200, 1152, torch.float32), "e2m1", 32
     ),
     "token_cast_mx": lambda: quant.per_token_cast(quant_inputs(400, 576), "e2m1", 64, **_PACKED),
-    "token_cast_back": lambda: _cast_back("e4m3", (1, 128), 400, 1024),
+    "quads_back": lambda: _cast_back("e4m3", (1, 128), 400, 1024),
+    "quads_back_packed": lambda: _cast_back("e2m1", (32, 32), 400, 1024, **_PACKED_COL),
     "per_token_cast_stochastic": lambda: quant.per_token_cast(
         quant_inputs(37, 576), "e4m3", 32, stochastic_cast=True
     ),
@@ -239,8 +240,8 @@ CASES: dict[str, Callable[[], object]] = {
         quant_inputs(330, 1152), "e4m3", 32, round_sf=True, use_packed_ue8m0=True
     ),
     "per_channel_recast": _recast,
-    "cast_back": lambda: _cast_back("e4m3", (1, 32)),
-    "cast_back_packed": lambda: _cast_back("e2m1", (32, 32), **_PACKED_COL),
+    "cast_back": lambda: _cast_back("e4m3", (1, 16)),
+    "cast_back_packed": lambda: _cast_back("e4m3", (32, 1), **_PACKED),
     "round_trip": _round_trip,
     "gathered_channel_cast": _gathered_channel_cast,
     "gathered_rows_cast": _gathered_rows_cast,

@@ -18,7 +18,13 @@ from tile_kernels._bridge import asc_kernel
 from tile_kernels.quant.per_block_cast_lossless_asc import FOOTROOM, HEADROOM, SMALLEST
 from tile_kernels.quant.quads_asc import SLOT, UNIT, clear_behind
 from tile_kernels.quant.registers_asc import LANES
-from tile_kernels.quant.scales_asc import clear_last_words, turn_scales
+from tile_kernels.quant.scales_asc import (
+    clear_last_words,
+    place_of_slots,
+    scale_bits_at,
+    spread_lanes,
+    turn_scales,
+)
 
 __all__ = ["e2m1_to_e4m3"]
 
@@ -45,30 +51,6 @@ def fill_table(table):
         )
 
 
-def scale_bits_at(scales: Any, i: Any, place: Any, band: Any, some: Any, some16: Any) -> Any:
-    """The scales of row i, one of 32 channels a lane: exponents, or the bits of numbers (int32)."""
-    if band.dtype == "uint8":
-        if not band.layout.is_column_major:
-            bytes_ = T.simd.vld(scales[i, 0], dist="UNPK4_B8")
-            return T.reinterpret(bytes_, "int32x64")
-        index = T.simd.vadds(place, T.cast(i * band.layout.pack, "uint16"), some16)
-        bytes_ = T.simd.vgather2(scales[0, 0], index, some16)
-        return T.reinterpret(T.simd.vunpack(bytes_, "LOWER"), "int32x64")
-    if not band.layout.is_column_major:
-        return T.reinterpret(T.simd.vld(scales[i, 0]), "int32x64")
-    index = T.simd.vadds(place, T.cast(i, "uint32"), some)
-    return T.reinterpret(T.simd.vgather2(scales[0, 0], index, some), "int32x64")
-
-
-def place_of_slots(pitch: int, pack: int, bits: int, every: Any) -> Any:
-    """Where the scale of each lane's channels lies, in columns `pitch` apart."""
-    kind = f"int{bits}"
-    slot = T.simd.vci(T.cast(0, kind), kind)
-    byte = T.simd.vand(slot, T.simd.vdup(T.cast(pack - 1, kind), kind, every), every)
-    column = T.simd.vmuls(T.simd.vshrs(slot, pack // 2, every), T.cast(pitch, kind), every)
-    return T.reinterpret(T.simd.vadd(column, byte, every), f"u{kind}x{2048 // bits}")
-
-
 def exponents_of(bits: Any, band: Any, all32: Any) -> Any:
     """Exponent bytes (int32) of the scales."""
     return bits if band.dtype == "uint8" else T.simd.vshrs(bits, 23, all32)
@@ -90,14 +72,6 @@ def join_lanes(value, ratio, is_most, all32):
             value[0] = T.simd.vmax(even, odd, all32)
         else:
             value[0] = T.simd.vmin(even, odd, all32)
-
-
-@T.macro
-def spread_lanes(value, ratio):
-    """Writes each of the first lanes to two or four neighbours."""
-    for _ in T.unroll({1: 0, 2: 1, 4: 2}[ratio]):
-        left, _ = T.simd.vintlv(value[0], value[0])
-        value[0] = left
 
 
 @T.macro
