@@ -18,7 +18,9 @@ __all__ = [
     "plan_rows_cast", "plan_token_cast", "plan_turned_cast", "quads_back_tile",
 ]  # fmt: skip
 
-BYTES = {"bfloat16": 2, "float32": 4, "float8_e4m3fn": 1, "int8": 1, "uint8": 1}
+BYTES = {
+    "bfloat16": 2, "float32": 4, "float8_e4m3fn": 1, "int8": 1, "uint8": 1, "int16": 2, "int32": 4,
+}  # fmt: skip
 PER_ITEM = {"int8": 2}  # e2m1 codes in a byte
 UB_LIMIT = 208 * 1024  # of 216 KiB with SIMT; the rest is for the compiler's own buffers
 REGISTERS_UB_LIMIT = 200 * 1024  # of 248 KiB without SIMT, for data and codes

@@ -16,6 +16,7 @@ import tilelang.ascend.language as T
 
 from tile_kernels._asc import reused
 from tile_kernels._bridge import asc_kernel
+from tile_kernels.quant.cast_plan import BYTES, MIN_PITCH
 from tile_kernels.quant.numeric_asc import MAX_VALUE
 from tile_kernels.quant.quads_asc import (
     PARTS,
@@ -140,7 +141,8 @@ def token_cast(
     R, C = plan.rows, plan.cols
     width = plan.sf.block[1]
     G, ratio = C // width, width // SLOT
-    wide, pitch = (G // pack, max(R, 16)) if is_turned else (1, 32)
+    # NOTE: 32 bytes behind each column, so that columns hit all banks
+    wide, pitch = (G // pack, max(R, 16) + MIN_PITCH // BYTES[sf_dtype]) if is_turned else (1, 32)
     # Values times powers of two are exact as bf16
     is_exact = round_sf and (plan.x_dtype, plan.fmt) == ("bfloat16", "e2m1")
     factor_dtype = "bfloat16" if is_exact else "float32"
