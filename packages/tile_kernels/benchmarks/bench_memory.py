@@ -26,6 +26,8 @@ SWIGLU = (
     "swiglu_forward_and_per_token_cast packed",
     "swiglu_backward",
     "swiglu_backward weights",
+    "swiglu_backward_and_per_token_cast",
+    "swiglu_backward_and_per_token_cast e4m3",
 )
 
 
@@ -43,6 +45,7 @@ def measure(tokens: int, hidden: int, k: int, only: str) -> Iterator[Row]:
     }
     words = x.float() if only in "transpose words" else x[:1].float()
     coded = quant.per_token_cast(x, "e4m3", 128)
+    coded_wide = quant.per_token_cast(wide, "e4m3", 128)
     rows_coded = quant.per_token_cast(x if only in "cast_back e5m6" else x[:1], "e5m6", hidden)
     order = torch.randperm(tokens, dtype=torch.int32)
     nibbles = quant.per_token_cast(
@@ -130,6 +133,15 @@ def measure(tokens: int, hidden: int, k: int, only: str) -> Iterator[Row]:
             lambda: quant.swiglu_backward(
                 wide, x, "bf16", None, weights, None, 10.0, do_recompute=True
             ),
+        ),
+        ("swiglu_backward_and_per_token_cast",
+         f"{tokens}x{2 * hidden} bf16 -> bf16 and e4m3, 128"): (
+            (wide, x), lambda: quant.swiglu_backward_and_per_token_cast(wide, x, "e4m3", 128),
+        ),
+        ("swiglu_backward_and_per_token_cast e4m3",
+         f"{tokens}x{2 * hidden} e4m3 -> bf16 and e4m3, 128"): (
+            (coded_wide, x),
+            lambda: quant.swiglu_backward_and_per_token_cast(coded_wide, x, "e4m3", 128),
         ),
         ("norm_forward", f"{shape} bf16"): (
             x, lambda: quant.norm_forward(x, weight, 1e-6)[:2],

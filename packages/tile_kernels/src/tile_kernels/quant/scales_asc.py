@@ -16,13 +16,14 @@ import tilelang.ascend.language as T
 from tile_kernels.quant.registers_asc import LANES, store_numbers
 
 __all__ = [
-    "clear_last_words", "clear_magnitudes", "factors_of_scales", "place_of_slots", "scale_bits_at",
-    "scales_of_magnitudes", "spread_lanes", "turn_scales",
+    "FACTORS", "clear_last_words", "clear_magnitudes", "factors_of_scales", "place_of_slots",
+    "scale_bits_at", "scales_of_magnitudes", "spread_lanes", "turn_scales",
 ]  # fmt: skip
 
 # NOTE: products with the inverse of these lie between the same powers of two as the quotients;
 # tried with every mantissa.
 PRODUCTS_DO = (448.0, 6.0)
+FACTORS = 32  # of a row by `factors_of_scales`
 
 
 @T.macro
@@ -197,7 +198,7 @@ def spread_lanes(value, ratio):
 def factors_of_scales(scales, factors, rows, groups, ratio, pitch, band):
     """Writes the numbers that given scales stand for, each to the `ratio` slots of its group.
 
-    Scales lie as in `scale_bits_at`; `factors` are fp32 [rows, 32], zeros behind the last group.
+    Scales lie as in `scale_bits_at`; `factors` are fp32 [rows, FACTORS], zeros behind the last.
     """
     bits = 16 if band.dtype == "uint8" else 32
     all32, half = T.simd.pset(32), T.simd.pset(32, "PAT_VL32")
