@@ -43,7 +43,7 @@ def measure(tokens: int, hidden: int, k: int, only: str) -> Iterator[Row]:
         "round_sf": True,
         "use_packed_ue8m0": True,
     }
-    words = x.float() if only in "transpose words" else x[:1].float()
+    words = x.float() if only in "transpose words" or only == "cast" else x[:1].float()
     coded = quant.per_token_cast(x, "e4m3", 128)
     coded_wide = quant.per_token_cast(wide, "e4m3", 128)
     rows_coded = quant.per_token_cast(x if only in "cast_back e5m6" else x[:1], "e5m6", hidden)
@@ -100,6 +100,12 @@ def measure(tokens: int, hidden: int, k: int, only: str) -> Iterator[Row]:
         ),
         ("per_token_cast e5m6", f"{shape} bf16 -> e5m6, a scale a row"): (
             x, lambda: quant.per_token_cast(x, "e5m6", hidden),
+        ),
+        ("cast", f"{shape} fp32 -> bf16"): (
+            words, lambda: quant.cast(words, torch.bfloat16),
+        ),
+        ("cast to e4m3", f"{shape} bf16 -> e4m3"): (
+            x, lambda: quant.cast(x, torch.float8_e4m3fn),
         ),
         ("cast_back", f"{shape} e4m3 -> bf16, 128"): (
             coded, lambda: quant.cast_back(coded, "bf16", (1, 128)),
