@@ -49,7 +49,7 @@ def measure(tokens: int, hidden: int, k: int, only: str) -> Iterator[Row]:
     rows_coded = quant.per_token_cast(x if only in "cast_back e5m6" else x[:1], "e5m6", hidden)
     order = torch.randperm(tokens, dtype=torch.int32)
     nibbles = quant.per_token_cast(
-        x if only in "per_block_cast_lossless" else x[:1], "e2m1", 32, round_sf=True
+        x if only in "per_block_cast_lossless 128" else x[:1], "e2m1", 32, round_sf=True
     )
     nibbles[1].fill_(1.0)  # equal scales, which the exact cast allows
     cases: dict[tuple[str, str], tuple[Any, Callable[[], Any]]] = {
@@ -97,6 +97,9 @@ def measure(tokens: int, hidden: int, k: int, only: str) -> Iterator[Row]:
         ),
         ("per_block_cast_lossless", f"{shape} e2m1 -> e4m3, 1x32 -> 32x32"): (
             nibbles, lambda: quant.per_block_cast_lossless(nibbles, "e4m3", (1, 32), (32, 32)),
+        ),
+        ("per_block_cast_lossless 128", f"{shape} e2m1 -> e4m3, 1x32 -> 128x128"): (
+            nibbles, lambda: quant.per_block_cast_lossless(nibbles, "e4m3", (1, 32), (128, 128)),
         ),
         ("per_token_cast e5m6", f"{shape} bf16 -> e5m6, a scale a row"): (
             x, lambda: quant.per_token_cast(x, "e5m6", hidden),

@@ -215,8 +215,10 @@ def plan_lossless(plan: CastPlan) -> CastPlan | None:
     if not takes:
         return None
     rows = 32 if height <= 32 else 128
-    cols = 1024 if rows == 32 else max(256, width * plan.sf.word)
-    stages = 2 if 3 * rows * cols <= REGISTERS_UB_LIMIT // 2 else 1
+    # Rows of packed scales are short
+    cols = 1024 if rows == 32 else 512 if plan.sf_in.layout.kind == "packed_row" else 256
+    cols = max(cols, width * plan.sf.word)
+    stages = 2 if 3 * rows * cols <= REGISTERS_UB_LIMIT else 1
     return replace(plan, rows=rows, cols=cols, subs=1, lanes=1, workers=1, stages=stages)
 
 

@@ -162,28 +162,48 @@ def turn_scales(scales, turned, items, wide, pitch):
         T.simd.vscatter(item, turned[0, 0], index, some)
 
 
-def scale_bits_at(scales: Any, i: Any, place: Any, band: Any, some: Any, some16: Any) -> Any:
-    """The scales of row i, a group a lane: exponents, or the bits of numbers (int32)."""
+def scale_bits_at(
+    scales: Any, i: Any, place: Any, band: Any, some: Any, some16: Any, gathers: bool = False
+) -> Any:
+    """The scales of row i, a group a lane: exponents, or the bits of numbers (int32).
+
+    Those of row-major layouts are read in a row, without `gathers`.
+    """
+    is_turned = band.layout.is_column_major
+    step = scales.shape[1]  # to the next row
+    if is_turned:
+        step = band.layout.pack if band.dtype == "uint8" else 1
     if band.dtype == "uint8":
-        if not band.layout.is_column_major:
+        if not (is_turned or gathers):
             bytes_ = T.simd.vld(scales[i, 0], dist="UNPK4_B8")
             return T.reinterpret(bytes_, "int32x64")
-        index = T.simd.vadds(place, T.cast(i * band.layout.pack, "uint16"), some16)
+        index = T.simd.vadds(place, T.cast(i * step, "uint16"), some16)
         bytes_ = T.simd.vgather2(scales[0, 0], index, some16)
         return T.reinterpret(T.simd.vunpack(bytes_, "LOWER"), "int32x64")
-    if not band.layout.is_column_major:
+    if not is_turned:
         return T.reinterpret(T.simd.vld(scales[i, 0]), "int32x64")
     index = T.simd.vadds(place, T.cast(i, "uint32"), some)
     return T.reinterpret(T.simd.vgather2(scales[0, 0], index, some), "int32x64")
 
 
-def place_of_slots(pitch: int, pack: int, bits: int, every: Any) -> Any:
-    """Where the scale of each lane's group lies, in columns `pitch` apart."""
+def place_of_slots(pitch: int, band: Any, bits: int, every: Any, slots: int = LANES) -> Any:
+    """Where the scale of each lane lies: `slots` groups of a row, then those of the next row.
+
+    `pitch` parts columns of words, or rows.
+    """
     kind = f"int{bits}"
-    slot = T.simd.vci(T.cast(0, kind), kind)
-    byte = T.simd.vand(slot, T.simd.vdup(T.cast(pack - 1, kind), kind, every), every)
-    column = T.simd.vmuls(T.simd.vshrs(slot, pack // 2, every), T.cast(pitch, kind), every)
-    return T.reinterpret(T.simd.vadd(column, byte, every), f"u{kind}x{2048 // bits}")
+    lane = T.simd.vci(T.cast(0, kind), kind)
+    low = T.simd.vdup(T.cast(slots - 1, kind), kind, every)
+    slot = T.simd.vand(lane, low, every)
+    row = T.simd.vshrs(lane, slots.bit_length() - 1, every)
+    if band.layout.is_column_major:
+        pack = band.word
+        byte = T.simd.vand(slot, T.simd.vdup(T.cast(pack - 1, kind), kind, every), every)
+        column = T.simd.vmuls(T.simd.vshrs(slot, pack // 2, every), T.cast(pitch, kind), every)
+        slot = T.simd.vadd(column, byte, every)
+        pitch = pack
+    place = T.simd.vadd(slot, T.simd.vmuls(row, T.cast(pitch, kind), every), every)
+    return T.reinterpret(place, f"u{kind}x{2048 // bits}")
 
 
 @T.macro
@@ -205,7 +225,7 @@ def factors_of_scales(scales, factors, rows, groups, ratio, pitch, band):
     some, some16 = T.simd.update_mask(groups, 32), T.simd.update_mask(groups, 16)
     zero = T.simd.vdup(T.int32(0), "int32", all32)
     every = T.simd.pset(bits)
-    place = place_of_slots(pitch, band.word, bits, every)
+    place = place_of_slots(pitch, band, bits, every)
     value = T.simd.alloc_local(1, "int32")
     for i in T.serial(rows):
         value[0] = scale_bits_at(scales, i, place, band, some, some16)
