@@ -9,14 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tile_kernels._shared.jit.tilelang import TileLangBridge
 
-__all__ = ["ENV_PREFIX", "asc_kernel", "bridge"]
+__all__ = ["ENV_PREFIX", "TEXTS", "asc_kernel", "bridge"]
 
 ENV_PREFIX = "TK"
+TEXTS = Path(__file__).parent / "_texts"  # lowered kernels of common calls, by tools/gen_texts.py
 # NOTE: kernels guard their accesses themselves; TileLang's own guards around each access repeat
 # them, and proving them takes up to two thirds of the time of lowering.
 PASS_CONFIGS = {"tl.disable_safe_memory_legalize": True}
@@ -27,7 +29,7 @@ def bridge() -> TileLangBridge:
     """Returns the bridge; its runtime reads the environment variables ``TK_JIT_*``."""
     from tile_kernels._shared.jit.tilelang import TileLangBridge
 
-    return TileLangBridge(ENV_PREFIX)
+    return TileLangBridge(ENV_PREFIX, TEXTS)
 
 
 def asc_kernel(**options: Any) -> Callable[[Callable[..., Any]], Any]:
