@@ -28,7 +28,7 @@ COL: dict[str, Any] = {"use_tma_aligned_col_major_sf": True}
 PACKED: dict[str, Any] = {"round_sf": True, "use_packed_ue8m0": True}
 FORMS = {
     "row": EXACT, "row rounded": ROUND, "col": COL, "col rounded": COL | ROUND,
-    "packed col": COL | PACKED,
+    "packed": COL | PACKED,
 }  # fmt: skip
 
 
@@ -40,21 +40,19 @@ def quant_cases() -> Calls:
 def _token_casts() -> Calls:
     calls: Calls = {}
     x, wide = torch.empty(TOKENS, HIDDEN, dtype=BF16), torch.empty(TOKENS, HIDDEN)
-    for (form, options), group in product(FORMS.items(), (32, 128)):
+    for group, form in (*product((128,), FORMS), (32, "row"), (32, "row rounded"), (32, "packed")):
         calls[f"per_token_cast {group} {form}"] = _call(
-            quant.per_token_cast, x, "e4m3", group, **options
+            quant.per_token_cast, x, "e4m3", group, **FORMS[form]
         )
-        calls[f"per_token_cast fp32 {group} {form}"] = _call(
-            quant.per_token_cast, wide, "e4m3", group, **options
-        )
-    for form in ("row", "row rounded", "col rounded", "packed col"):
+    for form in ("row", "row rounded", "packed"):
         calls[f"per_token_cast e2m1 {form}"] = _call(
             quant.per_token_cast, x, "e2m1", 32, **FORMS[form]
         )
-    for form, group in (("row", 128), ("row", 32), ("packed col", 32)):
-        calls[f"scales {group} {form}"] = _call(
-            quant.per_token_cast_with_sf_only, x, "e4m3", group, **FORMS[form]
-        )
+    calls["per_token_cast fp32"] = _call(quant.per_token_cast, wide, "e4m3", 128)
+    calls["per_token_cast fp32 packed"] = _call(
+        quant.per_token_cast, wide, "e4m3", 128, **FORMS["packed"]
+    )
+    calls["scales"] = _call(quant.per_token_cast_with_sf_only, x, "e4m3", 128)
     for group in (32, 128):
         sf = torch.empty(TOKENS, HIDDEN // group)
         calls[f"given scales {group}"] = _call(
@@ -62,12 +60,14 @@ def _token_casts() -> Calls:
         )
         calls[f"round trip {group}"] = _call(quant.per_token_cast_and_cast_back, x, "e4m3", group)
     calls["per_token_cast e2m1 16"] = _call(quant.per_token_cast, x, "e2m1", 16, use_e4m3_sf=True)
-    for hidden in ROWS:
+    for hidden in (4096, 7168):
         row = torch.empty(TOKENS, hidden, dtype=BF16)
         calls[f"a scale a row {hidden}"] = _call(quant.per_token_cast, row, "e4m3", hidden)
         calls[f"e5m6 {hidden}"] = _call(quant.per_token_cast, row, "e5m6", hidden)
-        back = (torch.empty(TOKENS, hidden // 2 * 3, dtype=torch.uint8), torch.empty(TOKENS, 1))
-        calls[f"e5m6 back {hidden}"] = _call(quant.cast_back, back, "bf16", (1, hidden), "e5m6")
+        codes = torch.empty(TOKENS, hidden // 2 * 3, dtype=torch.uint8)
+        calls[f"e5m6 back {hidden}"] = _call(
+            quant.cast_back, (codes, torch.empty(TOKENS, 1)), "bf16", (1, hidden), "e5m6"
+        )
     pairs = ((FP32, BF16), (BF16, FP32), (FP32, E4M3), (BF16, E4M3), (E4M3, BF16), (E4M3, FP32))
     for source, target in pairs:
         calls[f"cast {source} {target}"] = _call(
@@ -79,28 +79,20 @@ def _token_casts() -> Calls:
 
 def _block_casts() -> Calls:
     calls: Calls = {}
-    for dtype in (BF16, FP32):
-        x = torch.empty(TOKENS, HIDDEN, dtype=dtype)
-        for form in ("row", "row rounded"):
-            calls[f"per_block_cast {dtype} 128 {form}"] = _call(
-                quant.per_block_cast, x, "e4m3", (128, 128), **FORMS[form]
-            )
-        for form in ("row rounded", "packed col"):
-            calls[f"per_block_cast {dtype} 32 {form}"] = _call(
-                quant.per_block_cast, x, "e4m3", (32, 32), **FORMS[form]
-            )
-    x = torch.empty(TOKENS, HIDDEN, dtype=BF16)
-    for form in ("row", "row rounded", "packed col"):
-        calls[f"per_block_cast e2m1 {form}"] = _call(
-            quant.per_block_cast, x, "e2m1", (32, 32), **FORMS[form]
+    x, wide = torch.empty(TOKENS, HIDDEN, dtype=BF16), torch.empty(TOKENS, HIDDEN)
+    for form in ("row", "row rounded"):
+        calls[f"per_block_cast {form}"] = _call(
+            quant.per_block_cast, x, "e4m3", (128, 128), **FORMS[form]
         )
-    codes = torch.empty(TOKENS, HIDDEN // 2, dtype=torch.int8)
-    for height, block in product((1, 32), ((32, 32), (128, 128))):
-        sf = torch.empty(TOKENS // height, HIDDEN // 32)
-        if (height, 32) != (1, 32):
-            continue
-        calls[f"lossless {block}"] = _call(
-            quant.per_block_cast_lossless, (codes, sf), "e4m3", (1, 32), block
+    calls["per_block_cast fp32"] = _call(quant.per_block_cast, wide, "e4m3", (128, 128))
+    for fmt in ("e4m3", "e2m1"):
+        calls[f"per_block_cast {fmt} 32 packed"] = _call(
+            quant.per_block_cast, x, fmt, (32, 32), **FORMS["packed"]
+        )
+    coded = (torch.empty(TOKENS, HIDDEN // 2, dtype=torch.int8), _scales(HIDDEN // 32))
+    for side in (32, 128):
+        calls[f"per_block_cast_lossless {side}"] = _call(
+            quant.per_block_cast_lossless, coded, "e4m3", (1, 32), (side, side)
         )
     return calls
 
@@ -110,26 +102,21 @@ def _channel_casts() -> Calls:
     x, wide = torch.empty(TOKENS, HIDDEN, dtype=BF16), torch.empty(TOKENS, 2 * HIDDEN, dtype=BF16)
     order = torch.zeros(TOKENS, dtype=torch.int32)
     swiglu = quant.swiglu_forward_and_per_channel_cast_and_transpose
-    for group, rounded in product((32, 128), (False, True)):
-        name = f"{group}{' rounded' if rounded else ''}"
-        calls[f"per_channel_cast {name}"] = _call(quant.per_channel_cast, x, "e4m3", group, rounded)
-        calls[f"per_channel_cast_fused {name}"] = _call(
-            quant.per_channel_cast_fused, x, "e4m3", group, rounded, pos_to_token=order
-        )
-        calls[f"turned {name}"] = _call(
-            quant.per_channel_cast_and_transpose, x, "e4m3", group, rounded
-        )
     for rounded in (False, True):
-        calls[f"swiglu turned {rounded}"] = _call(swiglu, wide, "e4m3", 128, rounded)
-    calls["swiglu turned limit"] = _call(swiglu, wide, "e4m3", 128, True, False, 10.0)
-    quantised = (torch.empty(TOKENS, HIDDEN, dtype=E4M3), torch.empty(TOKENS, HIDDEN // 128))
-    for rounded in (False, True):
-        calls[f"recast {rounded}"] = _call(
-            quant.per_channel_cast, quantised, "e4m3", 128, rounded, 128
+        name = " rounded" if rounded else ""
+        calls[f"per_channel_cast{name}"] = _call(quant.per_channel_cast, x, "e4m3", 128, rounded)
+        calls[f"per_channel_cast_fused{name}"] = _call(
+            quant.per_channel_cast_fused, x, "e4m3", 128, rounded, pos_to_token=order
         )
-        calls[f"recast fused {rounded}"] = _call(
-            quant.per_channel_cast_fused, quantised, "e4m3", 128, rounded, 128, order
+        calls[f"turned{name}"] = _call(
+            quant.per_channel_cast_and_transpose, x, "e4m3", 128, rounded
         )
+        calls[f"swiglu turned{name}"] = _call(swiglu, wide, "e4m3", 128, rounded)
+    coded = (torch.empty(TOKENS, HIDDEN, dtype=E4M3), _scales(HIDDEN // 128))
+    calls["recast"] = _call(quant.per_channel_cast, coded, "e4m3", 128, True, 128)
+    calls["recast fused"] = _call(
+        quant.per_channel_cast_fused, coded, "e4m3", 128, True, 128, order
+    )
     return calls
 
 
@@ -142,23 +129,22 @@ def _backs() -> Calls:
             calls[f"cast_back {hidden} {form}"] = _call(
                 quant.cast_back, (codes, sf), "bf16", (1, 128)
             )
-    codes, nibbles = (
-        torch.empty(TOKENS, HIDDEN, dtype=E4M3),
-        torch.empty(TOKENS, HIDDEN // 2, dtype=torch.int8),
+    codes = torch.empty(TOKENS, HIDDEN, dtype=E4M3)
+    nibbles = torch.empty(TOKENS, HIDDEN // 2, dtype=torch.int8)
+    for fmt, group in product(("bf16", "fp32"), (32, 128)):
+        calls[f"cast_back {fmt} {group}"] = _call(
+            quant.cast_back, (codes, _scales(HIDDEN // group)), fmt, (1, group)
+        )
+    for name, data in (("e4m3", codes), ("e2m1", nibbles)):
+        calls[f"cast_back {name} packed"] = _call(
+            quant.cast_back, (data, _scales(HIDDEN // 32, **FORMS["packed"])), "bf16", (1, 32)
+        )
+    calls["cast_back e2m1"] = _call(
+        quant.cast_back, (nibbles, _scales(HIDDEN // 32)), "bf16", (1, 32)
     )
-    for fmt in ("bf16", "fp32"):
-        for name, data, group, options in (
-            ("32", codes, 32, EXACT), ("32 packed", codes, 32, COL | PACKED),
-            ("128", codes, 128, EXACT), ("128 packed", codes, 128, COL | PACKED),
-            ("e2m1", nibbles, 32, EXACT), ("e2m1 packed", nibbles, 32, COL | PACKED),
-        ):  # fmt: skip
-            sf = _scales(HIDDEN // group, **options)
-            calls[f"cast_back {fmt} {name}"] = _call(quant.cast_back, (data, sf), fmt, (1, group))
-        for side in (32, 128):
-            sf = torch.empty(TOKENS // side, HIDDEN // side)
-            calls[f"cast_back {fmt} block {side}"] = _call(
-                quant.cast_back, (codes, sf), fmt, (side, side)
-            )
+    for side in (32, 128):
+        sf = torch.empty(TOKENS // side, HIDDEN // side)
+        calls[f"cast_back block {side}"] = _call(quant.cast_back, (codes, sf), "bf16", (side, side))
     return calls
 
 
@@ -180,37 +166,32 @@ def _swiglu() -> Calls:
         " weights": {"topk_weights": weights},
         " limit": {"topk_weights": weights, "clamp_value": 10.0},
     }
-    experts = {"psum_num_tokens_per_expert": psum, "topk_weights": weights}
     cast = quant.swiglu_forward_and_per_token_cast
     for hidden in (1536, 2048):  # tiles of 1536 and of 1024 channels
         x = torch.empty(TOKENS, 2 * hidden, dtype=BF16)
-        for form, kind in product(("row", "col", "packed col"), ("", " limit")):
-            for group in (32, 128):
-                if group == 128 or (hidden == 2048 and form != "col"):
-                    calls[f"swiglu cast {hidden} {group} {form}{kind}"] = _call(
-                        cast, x, "e4m3", group, **FORMS[form], **kinds[kind]
-                    )
+        for form, kind in product(("row", "packed"), ("", " limit")):
+            calls[f"swiglu cast {hidden} {form}{kind}"] = _call(
+                cast, x, "e4m3", 128, **FORMS[form], **kinds[kind]
+            )
         calls[f"swiglu cast {hidden} experts"] = _call(
-            cast, x, "e4m3", 128, **FORMS["packed col"], **experts
+            cast, x, "e4m3", 128, psum, weights, **FORMS["packed"]
         )
     x, grad = torch.empty(TOKENS, 4096, dtype=BF16), torch.empty(TOKENS, 2048, dtype=BF16)
-    codes = torch.empty(TOKENS, 4096, dtype=E4M3)
+    for kind in ("", " limit"):
+        calls[f"swiglu cast 32{kind}"] = _call(
+            cast, x, "e4m3", 32, **FORMS["packed"], **kinds[kind]
+        )
     for kind, options in kinds.items():
         calls[f"swiglu{kind}"] = _call(quant.swiglu_forward, x, "bf16", **options)
-        calls[f"swiglu backward{kind}"] = _call(quant.swiglu_backward, x, grad, "bf16", **options)
-        again = options | {"do_recompute": True}
-        calls[f"swiglu backward{kind} again"] = _call(
-            quant.swiglu_backward, x, grad, "bf16", **again
-        )
+        again = options | {"do_recompute": bool(options)}
+        calls[f"swiglu backward{kind}"] = _call(quant.swiglu_backward, x, grad, "bf16", **again)
     back = quant.swiglu_backward_and_per_token_cast
-    for group in (32, 128):
-        calls[f"swiglu backward cast {group}"] = _call(back, x, grad, "e4m3", group, **ROUND)
-        quantised = (codes, torch.empty(TOKENS, 4096 // group))
-        for kind, options in kinds.items():
-            calls[f"swiglu backward cast {group} quantised{kind}"] = _call(
-                back, quantised, grad, "e4m3", group, **ROUND, **options,
-                do_recompute=bool(options),
-            )  # fmt: skip
+    calls["swiglu backward cast"] = _call(back, x, grad, "e4m3", 128)
+    coded = (torch.empty(TOKENS, 4096, dtype=E4M3), _scales(32))
+    calls["swiglu backward cast coded"] = _call(back, coded, grad, "e4m3", 128, **ROUND)
+    calls["swiglu backward cast coded limit"] = _call(
+        back, coded, grad, "e4m3", 128, **ROUND, **kinds[" limit"], do_recompute=True
+    )
     return calls
 
 
@@ -222,14 +203,9 @@ def _norms() -> Calls:
         calls[f"norm {hidden}"] = _call(quant.norm_forward, x, weight, 1e-6)
         calls[f"norm {hidden} residual"] = _call(quant.norm_forward, x, weight, 1e-6, x)
         calls[f"norm {hidden} backward"] = _call(quant.norm_backward, x, x, weight, rstd)
-        calls[f"norm {hidden} residual backward"] = _call(
-            quant.norm_backward, x, x, weight, rstd, x
-        )
-        calls[f"norm {hidden} cast"] = _call(
-            quant.norm_forward_and_per_token_cast, x, weight, 1e-6, "e4m3", 128
-        )
+    calls["norm residual backward"] = _call(quant.norm_backward, x, x, weight, rstd, x)
+    calls["norm cast"] = _call(quant.norm_forward_and_per_token_cast, x, weight, 1e-6, "e4m3", 128)
     mega = torch.empty(HIDDEN // 128, 128, dtype=torch.int32).T
-    x, weight = torch.empty(TOKENS, HIDDEN, dtype=BF16), torch.empty(HIDDEN, dtype=BF16)
     calls["norm cast mega"] = _call(
         quant.norm_forward_and_per_token_cast, x, weight, 1e-6, "e4m3", 32, **ROUND,
         mega_moe_sf=mega, mega_moe_block_m=128,
