@@ -6,7 +6,6 @@ API, with the device templates of the TileLang installation as they are (emulato
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -16,6 +15,7 @@ from typing import Any
 from ...emulator.context import build_token
 from ..config import Config
 from ..errors import ArgumentError, CompileError, CompileManyError
+from ..mem_cache import MemCache
 from ..runtime import Runtime
 from .diagnosis import explained
 from .jit_function import TileLangFunction
@@ -75,8 +75,7 @@ class TileLangBridge:
     def __init__(self, env_prefix: str | None = None, texts: Path | None = None) -> None:
         self._env_prefix = env_prefix
         self._text_folder = texts
-        self._lock = threading.RLock()
-        self._kernels: dict[Any, TileLangKernel] = {}
+        self._kernels: MemCache[TileLangKernel] = MemCache()
 
     @cached_property
     def runtime(self) -> Runtime:
@@ -133,8 +132,7 @@ class TileLangBridge:
         pass_configs: Mapping[str, Any] | None = None,
     ) -> Lowered:
         """The generated text of a ``T.prim_func``, from the cache or the package if it is there."""
-        request = self._request(function, out_idx, pass_configs)
-        return self.texts.find(request.key) or self._text(request)
+        return self.text(self.request(function, out_idx, pass_configs))
 
     def compile(
         self,
@@ -155,7 +153,8 @@ class TileLangBridge:
             CompileError: the function cannot be lowered, or its text uses something the emulator
                 does not have, which the message names.
         """
-        return self.compile_with_key(function, out_idx, pass_configs)[1]
+        request = self.request(function, out_idx, pass_configs)
+        return self.kernel(request.key, self.text(request))
 
     def compile_many(
         self, requests: Sequence[Any], workers: int | None = None
@@ -189,35 +188,28 @@ class TileLangBridge:
             raise CompileManyError("\n".join(lines), errors=errors, results=results)
         return results
 
-    def compile_with_key(
-        self, function: Any, out_idx: Outputs, pass_configs: Mapping[str, Any] | None
-    ) -> tuple[str, TileLangKernel]:
-        """The key of the lowered text, for `find`, and the kernel."""
-        request = self._request(function, out_idx, pass_configs)
-        kernel = self.find(request.key)
-        if kernel is None:
-            compiled = self._compiled(self._text(request))
-            kernel = self._kernels.setdefault((request.key, build_token()), compiled)
-        return request.key, kernel
-
-    def find(self, key: str) -> TileLangKernel | None:
-        """The kernel of a lowering key, if this process or the disk has its text."""
-        build = (key, build_token())
-        kernel = self._kernels.get(build)
-        if kernel is None:
-            lowered = self.texts.find(key)
-            if lowered is not None:
-                kernel = self._kernels.setdefault(build, self._compiled(lowered))
-        return kernel
-
-    def _request(
+    def request(
         self, function: Any, out_idx: Outputs, pass_configs: Mapping[str, Any] | None
     ) -> TextRequest:
+        """What the text of a traced function depends on, and its keys."""
         outputs = output_indices(function, out_idx)
         own = (function.attrs or {}).get("tilelang_pass_configs") or {}
         configs = {**{str(key): value for key, value in own.items()}, **(pass_configs or {})}
         configs = {getattr(key, "value", key): value for key, value in configs.items()}
         return TextRequest(function, configs, outputs, *lowering_keys(function, configs, outputs))
+
+    def text(self, request: TextRequest) -> Lowered:
+        """The text of a traced function: from this process, the cache, the package, or new."""
+        return self.find_text(request.key) or self._text(request)
+
+    def find_text(self, key: str) -> Lowered | None:
+        """The text of a key, if this process or the cache has it."""
+        kernel = self._kernels.peek((key, build_token()))
+        return kernel.lowered if kernel is not None else self.texts.find(key)
+
+    def kernel(self, key: str, lowered: Lowered) -> TileLangKernel:
+        """The kernel of a text with this key, compiled once, whichever threads ask for it."""
+        return self._kernels.get((key, build_token()), lambda: self._compiled(lowered))
 
     def _text(self, request: TextRequest) -> Lowered:
         """The text of a function that the cache does not have: the shipped one, or a new one."""

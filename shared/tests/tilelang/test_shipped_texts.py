@@ -216,7 +216,7 @@ x = torch.randn(256)
 if mode == "ship":
     from deep_jit._shared.jit.tilelang.shipped_texts import ShippedTexts, text_of
     original = module.moved.original
-    request = tilelang._request(original.get_tir(x), original.out_idx, original.pass_configs)
+    request = tilelang.request(original.get_tir(x), original.out_idx, original.pass_configs)
     lowered = bridge.lower(request.function, request.pass_configs, request.outputs)
     file = ShippedTexts(pathlib.Path(folder)).path(request.name, request.portable_key)
     file.write_text(text_of(lowered, "A test wrote this."))

@@ -40,7 +40,7 @@ def test_a_text_is_what_tilelang_makes(call):
     kernel, arguments, options = call()
     original = kernel.original
     function = original.get_tir(*arguments, **options)
-    request = bridge()._request(function, original.out_idx, original.pass_configs)
+    request = bridge().request(function, original.out_idx, original.pass_configs)
     shipped = ShippedTexts(TEXTS).find(request.name, request.portable_key)
     assert shipped is not None, "not current: run tools/gen_texts.py"
     assert shipped == lower(request.function, request.pass_configs, request.outputs)

@@ -6,6 +6,7 @@ from typing import Any
 
 import torch
 
+from tile_kernels._bridge import launched_together
 from tile_kernels._gather import gathered
 from tile_kernels.errors import TileKernelsTypeError, TileKernelsValueError
 from tile_kernels.quant import common
@@ -111,12 +112,14 @@ def _second_generation(
     if num_per_channels not in GROUPS:
         raise TileKernelsValueError(f"num_per_channels got {num_per_channels}; allowed: 32, 128")
     common.get_cast_output_config(fmt, (1, num_per_channels), col, round_sf, packed)
-    values = _values(x, num_per_channels)
-    results = run_backward(
-        values, act_x_grad, torch.bfloat16, psum, topk_weights, factor, clamp_value, do_recompute
-    )
-    flat = results[0].view(-1, results[0].shape[-1])
-    quantised = per_token_cast(flat, fmt, num_per_channels, None, col, round_sf, packed)
+    with launched_together():
+        values = _values(x, num_per_channels)
+        results = run_backward(
+            values, act_x_grad, torch.bfloat16, psum, topk_weights, factor, clamp_value,
+            do_recompute,
+        )  # fmt: skip
+        flat = results[0].view(-1, results[0].shape[-1])
+        quantised = per_token_cast(flat, fmt, num_per_channels, None, col, round_sf, packed)
     return results[0], quantised, *results[1:]
 
 
