@@ -152,6 +152,15 @@ def _swiglu_backward() -> object:
     return quant.swiglu_backward(x, grad, "fp32", psum, weights, 2.5, 1.5, do_recompute=True)
 
 
+def _swiglu_backward_cast() -> object:
+    x = quant_cast.cast(quant_inputs(150, 1280, spread=1.0), "e4m3", (1, 32))
+    grad = quant_inputs(150, 640, spread=1.0, seed=1)
+    weights = torch.rand(150, generator=torch.Generator().manual_seed(2))
+    return quant.swiglu_backward_and_per_token_cast(
+        x, grad, "e4m3", 32, None, weights, do_recompute=True, **_PACKED_COL
+    )
+
+
 def _norm_backward() -> object:
     x, grad = quant_inputs(70, 1056), quant_inputs(70, 1056, seed=1)
     return quant.norm_backward(grad, x, quant_inputs(1, 1056, seed=2)[0], torch.rand(70) + 0.5)
@@ -222,7 +231,8 @@ CASES: dict[str, Callable[[], object]] = {
         quant_inputs(200, 1152, torch.float32), "e2m1", 32
     ),
     "token_cast_mx": lambda: quant.per_token_cast(quant_inputs(400, 576), "e2m1", 64, **_PACKED),
-    "token_cast_back": lambda: _cast_back("e4m3", (1, 128), 400, 1024),
+    "quads_back": lambda: _cast_back("e4m3", (1, 128), 400, 1024),
+    "quads_back_packed": lambda: _cast_back("e2m1", (32, 32), 400, 1024, **_PACKED_COL),
     "per_token_cast_stochastic": lambda: quant.per_token_cast(
         quant_inputs(37, 576), "e4m3", 32, stochastic_cast=True
     ),
@@ -239,8 +249,8 @@ CASES: dict[str, Callable[[], object]] = {
         quant_inputs(330, 1152), "e4m3", 32, round_sf=True, use_packed_ue8m0=True
     ),
     "per_channel_recast": _recast,
-    "cast_back": lambda: _cast_back("e4m3", (1, 32)),
-    "cast_back_packed": lambda: _cast_back("e2m1", (32, 32), **_PACKED_COL),
+    "cast_back": lambda: _cast_back("e4m3", (1, 16)),
+    "cast_back_packed": lambda: _cast_back("e4m3", (32, 1), **_PACKED),
     "round_trip": _round_trip,
     "gathered_channel_cast": _gathered_channel_cast,
     "gathered_rows_cast": _gathered_rows_cast,
@@ -278,6 +288,7 @@ CASES: dict[str, Callable[[], object]] = {
     ),
     "swiglu_rows_of_experts": _swiglu_rows_of_experts,
     "swiglu_backward": _swiglu_backward,
+    "swiglu_backward_cast": _swiglu_backward_cast,
     # Several tiles a core
     "swiglu_backward_bf16": lambda: quant.swiglu_backward(
         quant_inputs(150, 1408, spread=1.0), quant_inputs(150, 704, spread=1.0, seed=1), "bf16"

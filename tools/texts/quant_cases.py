@@ -122,19 +122,15 @@ def _channel_casts() -> Calls:
 
 def _backs() -> Calls:
     calls: Calls = {}
-    for hidden in (2048, 4096, 8192):
-        codes = torch.empty(TOKENS, hidden, dtype=E4M3)
-        for form, options in (("row", EXACT), ("col", COL)):
-            sf = _scales(hidden // 128, **options)
-            calls[f"cast_back {hidden} {form}"] = _call(
-                quant.cast_back, (codes, sf), "bf16", (1, 128)
-            )
     codes = torch.empty(TOKENS, HIDDEN, dtype=E4M3)
     nibbles = torch.empty(TOKENS, HIDDEN // 2, dtype=torch.int8)
-    for fmt, group in product(("bf16", "fp32"), (32, 128)):
+    for fmt, group in (("bf16", 32), ("bf16", 128), ("fp32", 128)):
         calls[f"cast_back {fmt} {group}"] = _call(
             quant.cast_back, (codes, _scales(HIDDEN // group)), fmt, (1, group)
         )
+    calls["cast_back col"] = _call(
+        quant.cast_back, (codes, _scales(HIDDEN // 128, **COL)), "bf16", (1, 128)
+    )
     for name, data in (("e4m3", codes), ("e2m1", nibbles)):
         calls[f"cast_back {name} packed"] = _call(
             quant.cast_back, (data, _scales(HIDDEN // 32, **FORMS["packed"])), "bf16", (1, 32)
@@ -142,9 +138,8 @@ def _backs() -> Calls:
     calls["cast_back e2m1"] = _call(
         quant.cast_back, (nibbles, _scales(HIDDEN // 32)), "bf16", (1, 32)
     )
-    for side in (32, 128):
-        sf = torch.empty(TOKENS // side, HIDDEN // side)
-        calls[f"cast_back block {side}"] = _call(quant.cast_back, (codes, sf), "bf16", (side, side))
+    blocks = torch.empty(TOKENS // 128, HIDDEN // 128)
+    calls["cast_back blocks"] = _call(quant.cast_back, (codes, blocks), "bf16", (128, 128))
     return calls
 
 
@@ -163,7 +158,6 @@ def _swiglu() -> Calls:
     psum = torch.zeros(8, dtype=torch.int32)
     kinds: dict[str, dict[str, Any]] = {
         "": {},
-        " weights": {"topk_weights": weights},
         " limit": {"topk_weights": weights, "clamp_value": 10.0},
     }
     cast = quant.swiglu_forward_and_per_token_cast
@@ -173,9 +167,7 @@ def _swiglu() -> Calls:
             calls[f"swiglu cast {hidden} {form}{kind}"] = _call(
                 cast, x, "e4m3", 128, **FORMS[form], **kinds[kind]
             )
-        calls[f"swiglu cast {hidden} experts"] = _call(
-            cast, x, "e4m3", 128, psum, weights, **FORMS["packed"]
-        )
+    calls["swiglu cast experts"] = _call(cast, x, "e4m3", 128, psum, weights, **FORMS["packed"])
     x, grad = torch.empty(TOKENS, 4096, dtype=BF16), torch.empty(TOKENS, 2048, dtype=BF16)
     for kind in ("", " limit"):
         calls[f"swiglu cast 32{kind}"] = _call(

@@ -1,15 +1,17 @@
 """Throughput of the emulated BF16 GEMM next to torch, and memory high-water.
 
-Method: every variant runs in this process with the same number of threads; calls of all variants
-alternate round by round, and the best round counts, so that a busy machine slows all alike. Before
+Method: every variant runs in this process with the same number of threads, in turn with torch's
+fp32 and bf16 matmul: each round has a call of one right before or right after a call of the other,
+since the clock of a busy machine changes within a second. A ratio is the median over the rounds of
+torch's time / ours in the same round, so higher is better; ms is the median of all calls. Before
 each call the process sleeps a little: OpenMP's threads poll for a few milliseconds after a parallel
 region, and would take a core from the variant that comes next. The kernel is compiled and loaded
-before timing. Ratios are ours / torch, higher is better. One CSV row a variant. Torch's bf16 matmul
-may use AMX tiles; a child process measures it once more with oneDNN held to AVX-512
-(`ONEDNN_MAX_CPU_ISA`), for the column of_torch_avx512_bf16. `--clock cpu` takes the CPU time of the
-process in place of elapsed time: for a busy machine, with `--threads 1`.
+before timing. One CSV row a variant. Torch's bf16 matmul may use AMX tiles; a child process
+measures it once more with oneDNN held to AVX-512 (`ONEDNN_MAX_CPU_ISA`), for the column
+of_torch_avx512_bf16. `--clock cpu` takes the CPU time of the process in place of elapsed time: for
+a busy machine, with `--threads 1`.
 
-Run: python benchmarks/bench_bf16_gemm.py [--csv results/bf16_gemm.csv] [--rounds 5] [--threads 1]
+Run: python benchmarks/bench_bf16_gemm.py [--csv results/bf16_gemm.csv] [--rounds 9] [--threads 1]
 """
 
 from __future__ import annotations
@@ -18,13 +20,14 @@ import os
 import shlex
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import median
 
 import click
 import torch
+from bench_clock import CLOCKS, PAUSE, paired
 from bench_io import CsvTable, machine, print_rows
 
 import deep_gemm
@@ -33,8 +36,6 @@ SHAPES = ((1024, 1024, 1024), (4096, 4096, 1024))
 ISAS = ("best", "generic")
 SMOKE_SHAPES = ((64, 64, 64),)
 MEMORY_SHAPE = (4096, 4096, 4096)
-# Seconds until the threads of the call before have gone to sleep.
-PAUSE = 0.05
 
 
 @dataclass(frozen=True)
@@ -74,47 +75,28 @@ def variants(isas: tuple[str, ...]) -> list[Variant]:
     return table
 
 
-Clock = Callable[[], float]
-CLOCKS: dict[str, Clock] = {"wall": time.perf_counter, "cpu": time.process_time}
-
-
-def best_seconds(
-    calls: list[Callable[[], object]], rounds: int, clock: Clock = time.perf_counter
-) -> list[float]:
-    """Best time of each call over interleaved rounds, each after a pause."""
-    best = [float("inf")] * len(calls)
-    for call in calls:
-        call()
-    for _ in range(rounds):
-        for index, call in enumerate(calls):
-            time.sleep(PAUSE)
-            start = clock()
-            call()
-            best[index] = min(best[index], clock() - start)
-    return best
-
-
 AVX512_SCRIPT = """
-import sys, time, torch
+import statistics, sys, time, torch
 threads, rounds, m, n, k = map(int, sys.argv[1:6])
 clock = {"wall": time.perf_counter, "cpu": time.process_time}[sys.argv[6]]
 torch.set_num_threads(threads)
 a, b = torch.randn(m, k).bfloat16(), torch.randn(n, k).bfloat16().T
 out = torch.empty(m, n, dtype=torch.bfloat16)
 torch.matmul(a, b, out=out)
-best = float("inf")
+seconds = []
 for _ in range(rounds):
+    time.sleep(float(sys.argv[7]))
     start = clock()
     torch.matmul(a, b, out=out)
-    best = min(best, clock() - start)
-print(best)
+    seconds.append(clock() - start)
+print(statistics.median(seconds))
 """
 
 
 def seconds_without_amx(shape: tuple[int, int, int], rounds: int, clock: str) -> float:
-    """Best time of torch's bf16 matmul where oneDNN may use AVX-512 but not AMX."""
+    """Median time of torch's bf16 matmul where oneDNN may use AVX-512 but not AMX."""
     numbers = (torch.get_num_threads(), rounds, *shape)
-    command = [sys.executable, "-c", AVX512_SCRIPT, *map(str, numbers), clock]
+    command = [sys.executable, "-c", AVX512_SCRIPT, *map(str, numbers), clock, str(PAUSE)]
     environment = {**os.environ, "ONEDNN_MAX_CPU_ISA": "AVX512_CORE_BF16"}
     out = subprocess.run(
         command, check=True, stdout=subprocess.PIPE, text=True, env=environment
@@ -130,24 +112,38 @@ def throughput(
     table: CsvTable,
 ) -> None:
     """GFLOP/s of all variants on all shapes."""
-    chosen = variants(isas)
+    references, ours = variants(isas)[:2], variants(isas)[2:]
     for m, n, k in shapes:
         a, b = torch.randn(m, k).bfloat16(), torch.randn(n, k).bfloat16()
-        names = [item.name for item in chosen]
-        seconds = best_seconds([item.prepare(a, b) for item in chosen], rounds, CLOCKS[clock])
-        names.append("torch bf16, oneDNN without AMX")
-        seconds.append(seconds_without_amx((m, n, k), rounds, clock))
-        rates = [2 * m * n * k / value / 1e9 for value in seconds]
-        for name, value, rate in zip(names, seconds, rates, strict=True):
+        without_amx = seconds_without_amx((m, n, k), rounds, clock)
+        calls = [item.prepare(a, b) for item in references]
+        for call in calls:
+            call()
+        own: list[list[float]] = [[] for _ in references]
+        rows = []
+        for item in ours:
+            variant = item.prepare(a, b)
+            variant()
+            times = [paired(call, variant, rounds, CLOCKS[clock]) for call in calls]
+            for seconds, pair in zip(own, times, strict=True):
+                seconds += pair.reference
+            value = median([*times[0].variant, *times[1].variant])
+            rows.append((item.name, value, [pair.ratio() for pair in times]))
+        fp32, bf16 = map(median, own)
+        rows.insert(0, (references[0].name, fp32, [1.0, bf16 / fp32]))
+        rows.insert(1, (references[1].name, bf16, [fp32 / bf16, 1.0]))
+        name = "torch bf16, oneDNN without AMX"
+        rows.append((name, without_amx, [fp32 / without_amx, bf16 / without_amx]))
+        for name, value, ratios in rows:
             table.add(
                 shape=f"{m}x{n}x{k}",
                 variant=name,
                 clock=clock,
                 ms=round(value * 1e3, 3),
-                gflops=round(rate, 1),
-                of_torch_fp32=round(rate / rates[0], 3),
-                of_torch_bf16=round(rate / rates[1], 3),
-                of_torch_avx512_bf16=round(rate / rates[-1], 3),
+                gflops=round(2 * m * n * k / value / 1e9, 1),
+                of_torch_fp32=round(ratios[0], 3),
+                of_torch_bf16=round(ratios[1], 3),
+                of_torch_avx512_bf16=round(without_amx / value, 3),
             )
 
 
@@ -183,7 +179,7 @@ def memory(threads: int, table: CsvTable) -> None:
 
 @click.command()
 @click.option("--csv", "path", type=click.Path(path_type=Path), help="Also write the rows here.")
-@click.option("--rounds", default=5, show_default=True, help="Rounds; the best one counts.")
+@click.option("--rounds", default=9, show_default=True, help="Rounds of each pair.")
 @click.option("--threads", type=int, help="Threads of torch and of the emulator (torch's own).")
 @click.option("--clock", type=click.Choice(sorted(CLOCKS)), default="wall", show_default=True)
 @click.option("--isa", "isas", multiple=True, default=ISAS, show_default=True)

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import click
 import torch
-from bench_bf16_gemm import CLOCKS, best_seconds
+from bench_clock import CLOCKS, best_seconds
 from bench_io import CsvTable, machine, print_rows
 
 import deep_gemm

@@ -36,9 +36,9 @@ def count_bytes(value: Any) -> int:
     return sum(count_bytes(item) for item in value) if isinstance(value, (tuple, list)) else 0
 
 
-def timed(call: Callable[[], Any]) -> tuple[Any, list[TimingProfile]]:
-    """The result of a call and what its kernels would take."""
-    with tile_kernels.emulator(timing="replay"), timed_launches() as profiles:
+def timed(call: Callable[[], Any], **options: Any) -> tuple[Any, list[TimingProfile]]:
+    """The result of a call and what its kernels would take; `options` are the emulator's."""
+    with tile_kernels.emulator(timing="replay", **options), timed_launches() as profiles:
         result = call()
     return result, list(profiles)
 

@@ -26,6 +26,8 @@ SWIGLU = (
     "swiglu_forward_and_per_token_cast packed",
     "swiglu_backward",
     "swiglu_backward weights",
+    "swiglu_backward_and_per_token_cast",
+    "swiglu_backward_and_per_token_cast e4m3",
 )
 
 
@@ -41,12 +43,13 @@ def measure(tokens: int, hidden: int, k: int, only: str) -> Iterator[Row]:
         "round_sf": True,
         "use_packed_ue8m0": True,
     }
-    words = x.float() if only in "transpose words" else x[:1].float()
+    words = x.float() if only in "transpose words" or only == "cast" else x[:1].float()
     coded = quant.per_token_cast(x, "e4m3", 128)
+    coded_wide = quant.per_token_cast(wide, "e4m3", 128)
     rows_coded = quant.per_token_cast(x if only in "cast_back e5m6" else x[:1], "e5m6", hidden)
     order = torch.randperm(tokens, dtype=torch.int32)
     nibbles = quant.per_token_cast(
-        x if only in "per_block_cast_lossless" else x[:1], "e2m1", 32, round_sf=True
+        x if only in "per_block_cast_lossless 128" else x[:1], "e2m1", 32, round_sf=True
     )
     nibbles[1].fill_(1.0)  # equal scales, which the exact cast allows
     cases: dict[tuple[str, str], tuple[Any, Callable[[], Any]]] = {
@@ -95,8 +98,17 @@ def measure(tokens: int, hidden: int, k: int, only: str) -> Iterator[Row]:
         ("per_block_cast_lossless", f"{shape} e2m1 -> e4m3, 1x32 -> 32x32"): (
             nibbles, lambda: quant.per_block_cast_lossless(nibbles, "e4m3", (1, 32), (32, 32)),
         ),
+        ("per_block_cast_lossless 128", f"{shape} e2m1 -> e4m3, 1x32 -> 128x128"): (
+            nibbles, lambda: quant.per_block_cast_lossless(nibbles, "e4m3", (1, 32), (128, 128)),
+        ),
         ("per_token_cast e5m6", f"{shape} bf16 -> e5m6, a scale a row"): (
             x, lambda: quant.per_token_cast(x, "e5m6", hidden),
+        ),
+        ("cast", f"{shape} fp32 -> bf16"): (
+            words, lambda: quant.cast(words, torch.bfloat16),
+        ),
+        ("cast to e4m3", f"{shape} bf16 -> e4m3"): (
+            x, lambda: quant.cast(x, torch.float8_e4m3fn),
         ),
         ("cast_back", f"{shape} e4m3 -> bf16, 128"): (
             coded, lambda: quant.cast_back(coded, "bf16", (1, 128)),
@@ -130,6 +142,15 @@ def measure(tokens: int, hidden: int, k: int, only: str) -> Iterator[Row]:
             lambda: quant.swiglu_backward(
                 wide, x, "bf16", None, weights, None, 10.0, do_recompute=True
             ),
+        ),
+        ("swiglu_backward_and_per_token_cast",
+         f"{tokens}x{2 * hidden} bf16 -> bf16 and e4m3, 128"): (
+            (wide, x), lambda: quant.swiglu_backward_and_per_token_cast(wide, x, "e4m3", 128),
+        ),
+        ("swiglu_backward_and_per_token_cast e4m3",
+         f"{tokens}x{2 * hidden} e4m3 -> bf16 and e4m3, 128"): (
+            (coded_wide, x),
+            lambda: quant.swiglu_backward_and_per_token_cast(coded_wide, x, "e4m3", 128),
         ),
         ("norm_forward", f"{shape} bf16"): (
             x, lambda: quant.norm_forward(x, weight, 1e-6)[:2],

@@ -73,4 +73,10 @@ extern Observer* g_observer;
 void add_observer(Observer& observer);
 void remove_observer(Observer& observer);
 
+// Tells the observers, if there are any, of a load or store of a vector function, and of a store of the lanes of
+// `width` bytes that a mask (a bit per byte, 256) has active, `bytes` each in UB.
+void tell_vector_access(const volatile void* address, uint32_t bytes, bool write, const void* site);
+void tell_vector_lanes(const volatile void* address, const uint64_t* mask, uint32_t width, uint32_t bytes,
+                       const void* site);
+
 }  // namespace asc_emu

@@ -20,10 +20,14 @@ PACKED_COL = {**PACKED, "use_tma_aligned_col_major_sf": True}
         ("e2m1", (32, 32), "fp32", PACKED_COL),
         ("e4m3", (32, 1), "bf16", {**PACKED, "pack": 4}),
         ("e2m1", (128, 128), "bf16", {"use_tma_aligned_col_major_sf": True}),
+        ("e4m3", (1, 64), "fp32", {"use_tma_aligned_col_major_sf": True}),
+        ("e2m1", (1, 128), "bf16", PACKED),
+        ("e4m3", (128, 128), "bf16", {**PACKED_COL, "pack": 4}),
+        ("e4m3", (1, 16), "bf16", {}),
     ],
 )
 def test_cast_back(fmt, block, back, options):
-    for tokens, hidden in ((1, 64), (150, 704)):
+    for tokens, hidden in ((1, 64), (150, 1344)):
         quantised = ref.cast(quant_inputs(tokens, hidden), fmt, block, **options)
         assert_equal(cast_back(quantised, back, block), ref.cast_back(quantised, back, block))
 

@@ -47,6 +47,7 @@ def largest_exponent(values, block):
         ((1, 128), PACKED_COL),
         ((128, 128), {"round_sf": True}),
         ((32, 64), PACKED_COL),
+        ((128, 128), PACKED_COL),
     ],
 )
 def test_numbers_stay(block, options):
@@ -58,6 +59,16 @@ def test_numbers_stay(block, options):
             wanted = largest_exponent(ref.decode_sf(x[1], tokens, hidden, (1, 32)), block) - 6
             got = ref.decode_sf(sf, tokens, hidden, block).view(torch.int32) >> 23
             assert torch.equal(got, wanted)
+
+
+def test_column_major_input():
+    data, sf = case(150, 704)
+    turned = sf.T.contiguous().T
+    for block in ((128, 128), (32, 32)):
+        wanted = per_block_cast_lossless((data, sf), "e4m3", (1, 32), block)
+        got = per_block_cast_lossless((data, turned), "e4m3", (1, 32), block)
+        assert_equal(got[0], wanted[0])
+        assert_equal(got[1], wanted[1])
 
 
 def test_column_major_scales_and_other_blocks():

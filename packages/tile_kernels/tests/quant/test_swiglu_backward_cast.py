@@ -23,10 +23,10 @@ def all_checkers():
         yield
 
 
-def case(tokens=150, hidden=192):
-    x = ref.cast(quant_inputs(tokens, 2 * hidden, spread=1.0), "e4m3", (1, 32))
+def case(tokens=150, hidden=192, n=32):
+    x = ref.cast(quant_inputs(tokens, 2 * hidden, spread=1.0), "e4m3", (1, n))
     grad = quant_inputs(tokens, hidden, spread=1.0, seed=1)
-    return x, ref.cast_back(x, "fp32", (1, 32)), grad
+    return x, ref.cast_back(x, "fp32", (1, n)), grad
 
 
 def close(got, wanted):
@@ -49,6 +49,23 @@ def test_everything():
     close(weight_grad, wanted[1])
     close(act, wanted[2])
     codes_ref, sf_ref = ref.cast(x_grad, "e4m3", (1, 32), **PACKED_COL)
+    assert_equal(codes, codes_ref)
+    assert_equal(sf, sf_ref)
+
+
+@pytest.mark.parametrize(
+    ("n", "hidden", "options"),
+    [
+        (128, 1280, {}),  # a second tile, which is not full
+        (32, 1088, {"round_sf": True, "use_packed_ue8m0": True}),
+        (128, 1088, {}),  # a group has channels of both halves
+    ],
+)
+def test_groups_and_tiles(n, hidden, options):
+    x, values, grad = case(19, hidden, n)
+    x_grad, (codes, sf) = swiglu_backward_and_per_token_cast(x, grad, "e4m3", n, **options)
+    close(x_grad, model.swiglu_backward(values, grad)[0])
+    codes_ref, sf_ref = ref.cast(x_grad, "e4m3", (1, n), **options)
     assert_equal(codes, codes_ref)
     assert_equal(sf, sf_ref)
 

@@ -118,13 +118,10 @@ void asc_emu_spin_hint(void);
 void asc_emu_simt_meet(const void* site);
 // Hint in a loop of a SIMT function that waits for plain memory, which `what` names; not 0: leave the loop.
 int asc_emu_simt_plain_wait(const char* what);
-// Bit 0: checkers look on, bit 1: the timing model does. Only then: an access of a vector function to UB, a store of the lanes of `width`
-// bytes that a mask (a bit per byte, 256) has active, `bytes` each in UB, and a scalar access to GM around the data
-// cache (kind 0 load, told after it; 1 store, 2 read-modify-write, told before it), or a write-back of the data cache
-// (3 of the line of an address, 4 of all lines).
+// Bit 0: checkers look on, bit 1: the timing model does. Only then: a scalar access to GM around the data cache (kind 0
+// load, told after it; 1 store, 2 read-modify-write, told before it), or a write-back of the data cache (3 of the line
+// of an address, 4 of all lines). Accesses of vector functions: asc_emu/vector/state.hpp.
 extern uint32_t asc_emu_observing;
-void asc_emu_vector_access(const volatile void* address, uint32_t bytes, int write);
-void asc_emu_vector_lanes(const volatile void* address, const uint64_t* mask, uint32_t width, uint32_t bytes);
 void asc_emu_scalar_access(const volatile void* address, uint32_t bytes, int kind);
 // Ends the kernel with an error of kind "api".
 void asc_emu_fail(const char* message);

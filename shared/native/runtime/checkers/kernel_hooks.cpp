@@ -1,5 +1,5 @@
-// What kernels tell of accesses that are no instructions: loads and stores of vector functions, and scalar
-// accesses to GM. Kernels call these only while `asc_emu_observing` is set.
+// What observers are told of accesses that are no instructions: loads and stores of vector functions, and scalar
+// accesses to GM. Kernels come here only while `asc_emu_observing` is set.
 #include "asc_emu/core_api.h"
 #include "launch.hpp"
 #include "observer.hpp"
@@ -24,16 +24,13 @@ void tell(uint32_t offset, uint32_t bytes, bool write, const void* site) {
 }
 
 }  // namespace
-}  // namespace asc_emu
 
-ASC_EMU_API void asc_emu_vector_access(const volatile void* address, uint32_t bytes, int write) {
-    using namespace asc_emu;
-    if (g_observer) tell(offset_of(address), bytes, write != 0, __builtin_return_address(0));
+void tell_vector_access(const volatile void* address, uint32_t bytes, bool write, const void* site) {
+    if (g_observer) tell(offset_of(address), bytes, write, site);
 }
 
-ASC_EMU_API void asc_emu_vector_lanes(const volatile void* address, const uint64_t* mask, uint32_t width,
-                                      uint32_t bytes) {
-    using namespace asc_emu;
+void tell_vector_lanes(const volatile void* address, const uint64_t* mask, uint32_t width, uint32_t bytes,
+                       const void* site) {
     if (!g_observer) return;
     constexpr uint32_t kVectorBytes = 256;
     const auto active = [&](uint32_t lane) { return mask[lane * width / 64] >> (lane * width % 64) & 1; };
@@ -41,10 +38,12 @@ ASC_EMU_API void asc_emu_vector_lanes(const volatile void* address, const uint64
     for (uint32_t first = 0; first < lanes;) {
         uint32_t end = first;
         while (end < lanes && active(end)) ++end;
-        if (end > first) tell(offset + first * bytes, (end - first) * bytes, true, __builtin_return_address(0));
+        if (end > first) tell(offset + first * bytes, (end - first) * bytes, true, site);
         first = end + 1;
     }
 }
+
+}  // namespace asc_emu
 
 ASC_EMU_API void asc_emu_scalar_access(const volatile void* address, uint32_t bytes, int kind) {
     using namespace asc_emu;

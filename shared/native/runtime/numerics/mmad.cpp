@@ -130,8 +130,8 @@ bool try_fast(const MmadProblem& p) {
     const OperandView a_view = view_a(p), b_view = view_b(p);
     if (a_view.scales_overflow() || b_view.scales_overflow()) return false;
     OpenSums& sums = thread_open_sums();
-    PackedOperand& a = sums.rows(a_view, p.a_version);
-    PackedOperand& b = sums.columns(b_view, p.b_version);
+    PackedOperand& a = sums.rows(a_view, p.a_version, p.lasting);
+    PackedOperand& b = sums.columns(b_view, p.b_version, p.lasting);
     if (!pairs_safe(a.range(), b.range())) return false;
     sums.add(p, a, b);
     return true;

@@ -55,7 +55,8 @@ struct MmadProblem {
     bool hf32 = false;
     bool hf32_ties_away = false;
     bool gemv = false;  // with m == 1: A is k contiguous elements
-    bool lasting = false;  // both operands keep their bytes until settle(), and have no scales
+    // Both operands have no scales, and keep their bytes as long as products with this version come and are settled.
+    bool lasting = false;
     // Content versions, 0 = unknown. A call may reuse what this thread unpacked for an earlier one
     // with the same address, shape and version. A version covers the data and its scales, and no
     // two contents of an address may share one: a process-wide counter of writes will do.

@@ -31,6 +31,7 @@ class AlignedBuffer {
 
     const uint32_t* data() const { return words_.get(); }
     uint32_t* words() { return words_.get(); }
+    size_t capacity() const { return capacity_; }
 
   private:
     struct Free {
@@ -95,6 +96,7 @@ class PackedOperand {
     uint32_t packed_k() const { return packed_k_; }
     const OperandRange& range() const { return range_; }
     size_t num_words() const { return num_words_; }
+    size_t capacity() const { return words_.capacity(); }
 
     bool held = false;  // an open sum still needs it (open_sums.hpp)
 
@@ -129,11 +131,6 @@ struct PackedSlots {
             if (operand.holds(view, form, version)) return &operand;
         }
         return nullptr;
-    }
-    // The slots used last come first again, so that they stay in the cache.
-    void release() {
-        for (PackedOperand& operand : operands) operand.held = false;
-        next = 0;
     }
     const PackedOperand& oldest() const { return operands[next]; }
     PackedOperand& take() {

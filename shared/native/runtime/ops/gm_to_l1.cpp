@@ -73,10 +73,7 @@ void copy_small_c0(const CopyGmToL1Nz& i, const std::byte* src, std::byte* dst) 
 }  // namespace
 
 // Whole fractals of memory that keeps its content: nobody sees whether they are copied now or later.
-// NOTE: not for fast numerics. The pair units leave no time to ask for memory ahead, and reading it while packing
-// was 6 % slower than copying it first (4096x4096x1024 with AMX on one core of a Sapphire Rapids server).
 static bool may_wait(const Core& core, const CopyGmToL1Nz& i) {
-    if (fast_numerics(core)) return false;
     const uint64_t row_bytes = static_cast<uint64_t>(i.d) * i.element_bytes;
     if (i.num != 1 || i.transposed || small_c0(i) || i.n_stride != 1 || i.n % 16 != 0 || row_bytes % kC0Bytes != 0)
         return false;

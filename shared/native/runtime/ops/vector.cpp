@@ -16,11 +16,16 @@
 // Outside vector functions no address is near the place of UB.
 constexpr uintptr_t kNoUb = uintptr_t{1} << 63;
 extern "C" {
-__attribute__((visibility("default"))) __thread asc_emu_vector_state asc_emu_vector = {kNoUb, 0, 0};
+__attribute__((visibility("default"))) __thread asc_emu_vector_state asc_emu_vector = {kNoUb, 0, 0, {kNoUb, kNoUb}};
 }
 
 namespace asc_emu {
 namespace {
+
+// Bits of asc_emu_observing for which accesses of kernels built without and with the timing model are told: in the
+// latter, instructions tell the timing model of themselves.
+constexpr uint32_t kWatching[2] = {3, 1};
+bool is_told(uint32_t access) { return (access & 2) == 0 && (asc_emu_observing & kWatching[access >> 2]) != 0; }
 
 // Evaluations of address registers, by call site, of the running vector function.
 struct CallSite {
@@ -60,11 +65,13 @@ uint32_t vector_modes(uint64_t ctrl) {
 }  // namespace
 
 bool in_vector_function() { return asc_emu_vector.ub != kNoUb; }
-void leave_vector_function() { asc_emu_vector.ub = kNoUb; }
+void leave_vector_function() { asc_emu_vector.ub = asc_emu_vector.near[0] = asc_emu_vector.near[1] = kNoUb; }
 
 static void run(Core& core, const VectorFunction& i) {
-    asc_emu_vector = {reinterpret_cast<uintptr_t>(core.at(Space::ub, 0)),
-                      vector_modes(core.regs.ctrl), ++vector_thread().serial};
+    const auto ub = reinterpret_cast<uintptr_t>(core.at(Space::ub, 0));
+    const auto near = [&](uint32_t watching) { return asc_emu_observing & watching ? kNoUb : ub; };
+    asc_emu_vector = {ub, vector_modes(core.regs.ctrl), ++vector_thread().serial,
+                      {near(kWatching[0]), near(kWatching[1])}};
     if (g_observer) timing::vector_schedule().start();
     i.run(i.arguments);
     leave_vector_function();
@@ -82,12 +89,9 @@ static void execute(Core& core, const VectorFunction& i) {
 static Work work(const Core&, const VectorFunction&) { return {CostClass::vector, 0, 1, 0}; }
 ASC_EMU_REGISTER(VectorFunction, Roles::aiv)
 
-}  // namespace asc_emu
-
-ASC_EMU_API void* asc_emu_ub_place(const volatile void* address, uint32_t bytes, uint32_t align) {
-    using namespace asc_emu;
+// Host address of an access; refuses places outside UB and misaligned ones.
+static void* place(const volatile void* address, uint32_t bytes, uint32_t align, const void* site) {
     const Core& core = current_core();
-    const void* site = __builtin_return_address(0);
     const uint32_t size = kSpaceBytes[static_cast<size_t>(Space::ub)];
     const uintptr_t ub = reinterpret_cast<uintptr_t>(core.at(Space::ub, 0));
     const uintptr_t given = reinterpret_cast<uintptr_t>(address);
@@ -114,6 +118,24 @@ ASC_EMU_API void* asc_emu_ub_place(const volatile void* address, uint32_t bytes,
         refuse(core, text, site);
     }
     return reinterpret_cast<void*>(ub + offset);
+}
+
+}  // namespace asc_emu
+
+ASC_EMU_API void* asc_emu_ub_place(const volatile void* address, uint32_t bytes, uint32_t align, uint32_t access) {
+    using namespace asc_emu;
+    const void* site = __builtin_return_address(0);
+    if (is_told(access)) tell_vector_access(address, bytes, (access & 1) != 0, site);
+    return place(address, bytes, align, site);
+}
+
+ASC_EMU_API void* asc_emu_ub_lanes(const volatile void* address, const uint64_t* mask, uint32_t width, uint32_t bytes,
+                                   uint32_t align, uint32_t access) {
+    using namespace asc_emu;
+    constexpr uint32_t kVectorBytes = 256;
+    const void* site = __builtin_return_address(0);
+    if (is_told(access)) tell_vector_lanes(address, mask, width, bytes, site);
+    return place(address, kVectorBytes / width * bytes, align, site);
 }
 
 ASC_EMU_API uint32_t asc_emu_loop_index(uint32_t line, uint32_t column) {

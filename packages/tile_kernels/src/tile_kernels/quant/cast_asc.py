@@ -1,7 +1,7 @@
-"""The kernel of the element-wise cast (tile_kernels.md section 4.5).
+"""The kernel of the element-wise cast with random rounding (tile_kernels.md section 4.5).
 
 A task is a run of elements; a thread takes four of them at a time, that is the group which shares
-one hash where rounding is stochastic.
+one hash. Rounding to nearest is in `convert_asc`.
 """
 
 # mypy: ignore-errors
@@ -38,13 +38,6 @@ def random_word(mixed: Any, half: int) -> Any:
     return word ^ (word >> T.uint32(11))
 
 
-def rounded(value: Any, dtype: str) -> Any:
-    """The float32 in another format; fp8 saturates, infinities too, and keeps NaN."""
-    if dtype == "float8_e4m3fn":
-        return num.as_e4m3(num.saturated(value, num.MAX_VALUE["e4m3"]))
-    return T.cast(value, dtype)
-
-
 def rounded_at_random(value: Any, random: Any, dtype: str) -> Any:
     """A neighbour in the format; `random` are 16 bits (uint32)."""
     if dtype == "float8_e4m3fn":
@@ -59,9 +52,9 @@ def rounded_at_random(value: Any, random: Any, dtype: str) -> Any:
 @asc_kernel()
 def cast_elements(
     x, out, group0: T.int32, tasks: T.int32,
-    x_dtype: str = "", out_dtype: str = "", stochastic: bool = False, cores: int = 1,
+    x_dtype: str = "", out_dtype: str = "", cores: int = 1,
 ):  # fmt: skip
-    """Writes every element of `x` in the dtype of `out`; `group0` numbers its first group."""
+    """Writes every element of `x` rounded to a neighbour; `group0` numbers its first group."""
     N = T.dynamic("N")
     x: T.Tensor((N,), x_dtype)
     out: T.Tensor((N,), out_dtype)
@@ -84,21 +77,17 @@ def cast_elements(
                             value[e] = 0.0
                             if start + first + e < N:
                                 value[e] = T.cast(given[first + e], "float32")
-                        if stochastic:
-                            mixed = group_hash(
-                                [T.reinterpret(value[e], "uint32") for e in range(GROUP)],
-                                group0 + (start + first) // GROUP,
-                            )
-                            random[0] = random_word(mixed, 0)
-                            random[1] = random_word(mixed, 1)
+                        mixed = group_hash(
+                            [T.reinterpret(value[e], "uint32") for e in range(GROUP)],
+                            group0 + (start + first) // GROUP,
+                        )
+                        random[0] = random_word(mixed, 0)
+                        random[1] = random_word(mixed, 1)
                         for e in T.unroll(GROUP):
                             if start + first + e < N:
-                                if stochastic:
-                                    result[first + e] = rounded_at_random(
-                                        value[e],
-                                        (random[e // 2] >> T.uint32(e % 2 * 16)) & T.uint32(0xFFFF),
-                                        out_dtype,
-                                    )
-                                else:
-                                    result[first + e] = rounded(value[e], out_dtype)
+                                result[first + e] = rounded_at_random(
+                                    value[e],
+                                    (random[e // 2] >> T.uint32(e % 2 * 16)) & T.uint32(0xFFFF),
+                                    out_dtype,
+                                )
             T.copy(result, out[start : start + CHUNK])

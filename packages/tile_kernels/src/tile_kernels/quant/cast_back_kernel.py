@@ -8,7 +8,7 @@ from tile_kernels import config as settings
 from tile_kernels.errors import TileKernelsValueError
 from tile_kernels.quant import common
 from tile_kernels.quant.block_cast_kernel import band_of, check_blocks, dtype_name
-from tile_kernels.quant.cast_plan import back_tile, token_back_tile
+from tile_kernels.quant.cast_plan import back_tile, quads_back_tile
 from tile_kernels.quant.e5m6_kernel import cast_back_from_e5m6
 from tile_kernels.quant.types import QuantTensor
 from tile_kernels.utils import ceil_div, str_to_dtype
@@ -71,13 +71,16 @@ def _launch(
 
     band = band_of(config)
     x_dtype, out_dtype = dtype_name(data.dtype), dtype_name(out.dtype)
-    fast = token_back_tile(x_dtype, out_dtype, band, out.shape[1])
+    fast = quads_back_tile(band)
     if fast is not None:
-        from tile_kernels.quant.token_cast_back_asc import token_cast_back
+        from tile_kernels.quant.quads_back_asc import quads_back
 
-        token_cast_back(
-            data, common.sf_items(sf, config), out, ceil_div(out.shape[0], fast[0]), band=band,
-            rows=fast[0], cols=fast[1], cores=settings.get_num_vec_cores(),
+        kind = torch.int8 if data.dtype == torch.int8 else torch.uint8
+        across = ceil_div(out.shape[1], fast[1])
+        quads_back(
+            data.view(kind), common.sf_items(sf, config), out,
+            ceil_div(out.shape[0], fast[0]) * across, across, band=band, x_dtype=dtype_name(kind),
+            out_dtype=out_dtype, rows=fast[0], cols=fast[1], cores=settings.get_num_vec_cores(),
         )  # fmt: skip
         return
     rows, cols = back_tile(x_dtype, out_dtype, band)

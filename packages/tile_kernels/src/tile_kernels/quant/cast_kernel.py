@@ -63,13 +63,18 @@ def cast(
 
 
 def _launch(x: torch.Tensor, out: torch.Tensor, start: int, stochastic: bool) -> None:
+    kinds = {"x_dtype": dtype_name(x.dtype), "out_dtype": dtype_name(out.dtype)}
+    cores = settings.get_num_vec_cores()
+    if not stochastic:
+        from tile_kernels.quant.convert_asc import RUN, convert_elements
+
+        convert_elements(x, out, ceil_div(x.numel(), RUN), **kinds, cores=cores)
+        return
     from tile_kernels.quant.cast_asc import CHUNK, GROUP, cast_elements
 
     cast_elements(
-        x, out, _wrapped(start // GROUP), ceil_div(x.numel(), CHUNK),
-        x_dtype=dtype_name(x.dtype), out_dtype=dtype_name(out.dtype), stochastic=stochastic,
-        cores=settings.get_num_vec_cores(),
-    )  # fmt: skip
+        x, out, _wrapped(start // GROUP), ceil_div(x.numel(), CHUNK), **kinds, cores=cores
+    )
 
 
 def _wrapped(number: int) -> int:

@@ -15,10 +15,12 @@ from tile_kernels.utils import align, ceil_div
 
 __all__ = [
     "BYTES", "PER_ITEM", "Band", "CastPlan", "back_tile", "make_plan", "plan_lossless",
-    "plan_rows_cast", "plan_token_cast", "plan_turned_cast", "token_back_tile",
+    "plan_rows_cast", "plan_token_cast", "plan_turned_cast", "quads_back_tile",
 ]  # fmt: skip
 
-BYTES = {"bfloat16": 2, "float32": 4, "float8_e4m3fn": 1, "int8": 1, "uint8": 1}
+BYTES = {
+    "bfloat16": 2, "float32": 4, "float8_e4m3fn": 1, "int8": 1, "uint8": 1, "int16": 2, "int32": 4,
+}  # fmt: skip
 PER_ITEM = {"int8": 2}  # e2m1 codes in a byte
 UB_LIMIT = 208 * 1024  # of 216 KiB with SIMT; the rest is for the compiler's own buffers
 REGISTERS_UB_LIMIT = 200 * 1024  # of 248 KiB without SIMT, for data and codes
@@ -26,6 +28,7 @@ WARP, MAX_WARPS, MAX_THREADS = 32, 32, 1024
 ROW_MAJOR = SfLayout()
 MIN_PITCH = 32  # bytes of a row in the unified buffer
 TOKEN_COLS, TOKEN_BYTES = 1024, 65536  # a tile of the per-token cast
+BACK_ROWS = 16  # of a tile of the cast back
 
 
 @dataclass(frozen=True)
@@ -212,8 +215,10 @@ def plan_lossless(plan: CastPlan) -> CastPlan | None:
     if not takes:
         return None
     rows = 32 if height <= 32 else 128
-    cols = 1024 if rows == 32 else max(256, width * plan.sf.word)
-    stages = 2 if 3 * rows * cols <= REGISTERS_UB_LIMIT // 2 else 1
+    # Rows of packed scales are short
+    cols = 1024 if rows == 32 else 512 if plan.sf_in.layout.kind == "packed_row" else 256
+    cols = max(cols, width * plan.sf.word)
+    stages = 2 if 3 * rows * cols <= REGISTERS_UB_LIMIT else 1
     return replace(plan, rows=rows, cols=cols, subs=1, lanes=1, workers=1, stages=stages)
 
 
@@ -294,23 +299,19 @@ def back_tile(x_dtype: str, out_dtype: str, band: Band) -> tuple[int, int]:
     return rows, cols
 
 
-def token_back_tile(
-    x_dtype: str, out_dtype: str, band: Band, hidden: int
-) -> tuple[int, int] | None:
-    """The tile of the cast back on vector registers: whole rows; None if it does not take this one.
+def quads_back_tile(band: Band) -> tuple[int, int] | None:
+    """The tile of the cast back on vector registers; None if it does not take these scales.
 
-    It takes e4m3 to bf16, rows of at most 8192 in groups of 128, fp32 scales.
+    It takes fp32 and packed scales of 32, 64 or 128 channels of a row, or of so many channels of
+    whole tiles of rows.
     """
+    height, width = band.block
     takes = (
-        (x_dtype, out_dtype, band.dtype) == ("float8_e4m3fn", "bfloat16", "float32")
-        and band.block == (1, 128)
-        and hidden % 128 == 0
-        and 0 < hidden <= 8192
+        band.dtype in ("float32", "uint8")
+        and width in (32, 64, 128)
+        and (height == 1 or height % BACK_ROWS == 0)
     )
-    if not takes:
-        return None
-    cols = max(1024, 1 << (hidden - 1).bit_length())
-    return 16384 // cols, cols
+    return (BACK_ROWS, TOKEN_COLS) if takes else None
 
 
 def _back_bytes(x: str, out: str, band: Band, rows: int, cols: int) -> int:

@@ -15,10 +15,16 @@ import tilelang.ascend.language as T
 
 from tile_kernels._asc import require
 from tile_kernels._bridge import asc_kernel
+from tile_kernels.quant.cast_plan import BYTES, MIN_PITCH
 from tile_kernels.quant.per_block_cast_lossless_asc import FOOTROOM, HEADROOM, SMALLEST
 from tile_kernels.quant.quads_asc import SLOT, UNIT, clear_behind
 from tile_kernels.quant.registers_asc import LANES
-from tile_kernels.quant.scales_asc import clear_last_words, turn_scales
+from tile_kernels.quant.scales_asc import (
+    clear_last_words,
+    place_of_slots,
+    scale_bits_at,
+    turn_scales,
+)
 
 __all__ = ["e2m1_to_e4m3"]
 
@@ -45,30 +51,6 @@ def fill_table(table):
         )
 
 
-def scale_bits_at(scales: Any, i: Any, place: Any, band: Any, some: Any, some16: Any) -> Any:
-    """The scales of row i, one of 32 channels a lane: exponents, or the bits of numbers (int32)."""
-    if band.dtype == "uint8":
-        if not band.layout.is_column_major:
-            bytes_ = T.simd.vld(scales[i, 0], dist="UNPK4_B8")
-            return T.reinterpret(bytes_, "int32x64")
-        index = T.simd.vadds(place, T.cast(i * band.layout.pack, "uint16"), some16)
-        bytes_ = T.simd.vgather2(scales[0, 0], index, some16)
-        return T.reinterpret(T.simd.vunpack(bytes_, "LOWER"), "int32x64")
-    if not band.layout.is_column_major:
-        return T.reinterpret(T.simd.vld(scales[i, 0]), "int32x64")
-    index = T.simd.vadds(place, T.cast(i, "uint32"), some)
-    return T.reinterpret(T.simd.vgather2(scales[0, 0], index, some), "int32x64")
-
-
-def place_of_slots(pitch: int, pack: int, bits: int, every: Any) -> Any:
-    """Where the scale of each lane's channels lies, in columns `pitch` apart."""
-    kind = f"int{bits}"
-    slot = T.simd.vci(T.cast(0, kind), kind)
-    byte = T.simd.vand(slot, T.simd.vdup(T.cast(pack - 1, kind), kind, every), every)
-    column = T.simd.vmuls(T.simd.vshrs(slot, pack // 2, every), T.cast(pitch, kind), every)
-    return T.reinterpret(T.simd.vadd(column, byte, every), f"u{kind}x{2048 // bits}")
-
-
 def exponents_of(bits: Any, band: Any, all32: Any) -> Any:
     """Exponent bytes (int32) of the scales."""
     return bits if band.dtype == "uint8" else T.simd.vshrs(bits, 23, all32)
@@ -81,68 +63,78 @@ def other_bits(bits: Any, all32: Any, some: Any) -> Any:
     return T.simd.vsel(zero, rest, T.simd.vcmps(bits, T.int32(SMALLEST), all32, "eq"))
 
 
-@T.macro
-def join_lanes(value, ratio, is_most, all32):
-    """Makes the first lanes the largest or smallest of each two or four neighbours."""
-    for _ in T.unroll({1: 0, 2: 1, 4: 2}[ratio]):
-        even, odd = T.simd.vdintlv(value[0], value[0])
-        if is_most:
-            value[0] = T.simd.vmax(even, odd, all32)
-        else:
-            value[0] = T.simd.vmin(even, odd, all32)
+def distances_in_block(slots: int, each: int, ratio: int) -> tuple[int, ...]:
+    """The bits in which lanes of the same block differ: of the group, then of the row."""
+    bits = (1, 2, 4, 8, 16, 32)
+    return tuple(bit for bit in bits if bit < ratio or slots <= bit < slots * each)
+
+
+def other_lanes(value: Any, bytes_: Any, distance: int, all8: Any) -> Any:
+    """The lanes whose number differs in the bit `distance`."""
+    apart = T.simd.vdup(T.int8(4 * distance - (256 if distance > 31 else 0)), "int8", all8)
+    index = T.reinterpret(T.simd.vxor(bytes_, apart, all8), "uint8x256")
+    return T.reinterpret(T.simd.vselr(T.reinterpret(value, "uint8x256"), index), "int32x64")
 
 
 @T.macro
-def spread_lanes(value, ratio):
-    """Writes each of the first lanes to two or four neighbours."""
-    for _ in T.unroll({1: 0, 2: 1, 4: 2}[ratio]):
-        left, _ = T.simd.vintlv(value[0], value[0])
-        value[0] = left
-
-
-@T.macro
-def range_of_block(scales_in, place, first, rows, slots, most, least, faults, ratio, band):
-    """Sets most and least to the extreme exponents of each block, in the first lanes."""
-    all32 = T.simd.pset(32)
-    some, some16 = T.simd.update_mask(slots, 32), T.simd.update_mask(slots, 16)
+def range_of_block(scales_in, place, first, rows, valid, most, least, faults, form, band):
+    """Sets most and least to the extreme exponents of the block of each lane."""
+    slots, each, ratio, gathers = form
+    all8, all32 = T.simd.pset(8), T.simd.pset(32)
     far = T.simd.vdup(T.int32(255), "int32", all32)
-    most[0] = T.simd.vdup(T.int32(0), "int32", all32)
+    zero = T.simd.vdup(T.int32(0), "int32", all32)
+    most[0] = zero
     least[0] = far
-    for i in T.serial(rows):
-        bits = scale_bits_at(scales_in, first + i, place, band, some, some16)
+    for step in T.serial(T.truncdiv(rows + each - 1, each)):
+        used = T.min((rows - step * each) * slots, LANES)
+        some, some16 = T.simd.update_mask(used, 32), T.simd.update_mask(used, 16)
+        bits = scale_bits_at(scales_in, first + step * each, place, band, some, some16, gathers)
+        both = T.simd.pand(valid, some, all32)
         exponent = exponents_of(bits, band, all32)
-        most[0] = T.simd.vmax(most[0], exponent, some)
-        least[0] = T.simd.vmin(least[0], T.simd.vsel(exponent, far, some), all32)
+        most[0] = T.simd.vmax(most[0], T.simd.vsel(exponent, zero, both), all32)
+        least[0] = T.simd.vmin(least[0], T.simd.vsel(exponent, far, both), all32)
         if band.dtype != "uint8":
-            faults[0] = T.simd.vor(faults[0], other_bits(bits, all32, some), all32)
-    join_lanes(most, ratio, True, all32)
-    join_lanes(least, ratio, False, all32)
+            faults[0] = T.simd.vor(faults[0], other_bits(bits, all32, both), all32)
+    bytes_ = T.simd.vci(T.int8(0), "int8")
+    for distance in distances_in_block(slots, each, ratio):
+        other = other_lanes(most[0], bytes_, distance, all8)
+        most[0] = T.simd.vmax(most[0], other, all32)
+        less = other_lanes(least[0], bytes_, distance, all8)
+        least[0] = T.simd.vmin(least[0], less, all32)
 
 
 @T.macro
-def store_scales(most, scales, b):
+def store_scales(most, scales, b, ratio):
     """Writes the new scales of a row of blocks: exponents, or powers of two."""
     all32 = T.simd.pset(32)
+    first = T.simd.alloc_local(1, "int32")
+    first[0] = most[0]
+    for _ in T.unroll({1: 0, 2: 1, 4: 2}[ratio]):
+        even, _ = T.simd.vdintlv(first[0], first[0])
+        first[0] = even
     if scales.dtype == "uint8":
-        T.simd.vsts(scales[b, 0], T.reinterpret(most[0], "uint8x256"), all32, dist="PK4_B32")
+        T.simd.vsts(scales[b, 0], T.reinterpret(first[0], "uint8x256"), all32, dist="PK4_B32")
     else:
         smallest = T.simd.vdup(T.int32(SMALLEST), "int32", all32)
-        is_least = T.simd.vcmps(most[0], T.int32(0), all32, "eq")
-        power = T.simd.vsel(smallest, T.simd.vshls(most[0], 23, all32), is_least)
+        is_least = T.simd.vcmps(first[0], T.int32(0), all32, "eq")
+        power = T.simd.vsel(smallest, T.simd.vshls(first[0], 23, all32), is_least)
         T.simd.vsts(scales[b, 0], T.reinterpret(power, "float32x64"), all32)
 
 
 @T.macro
-def store_shifts(scales_in, place, shifts, first, rows, slots, most, band):
+def store_shifts(scales_in, place, shifts, first, rows, most, form, band):
     """Writes where in the table the codes of each 32 channels begin, for both bytes of a lane."""
+    slots, each, _, gathers = form
     all32 = T.simd.pset(32)
-    some, some16 = T.simd.update_mask(slots, 32), T.simd.update_mask(slots, 16)
-    for i in T.serial(rows):
-        bits = scale_bits_at(scales_in, first + i, place, band, some, some16)
+    for step in T.serial(T.truncdiv(rows + each - 1, each)):
+        used = T.min((rows - step * each) * slots, LANES)
+        some, some16 = T.simd.update_mask(used, 32), T.simd.update_mask(used, 16)
+        i = first + step * each
+        bits = scale_bits_at(scales_in, i, place, band, some, some16, gathers)
         above = T.simd.vsub(exponents_of(bits, band, all32), most[0], all32)
         start = T.simd.vshls(T.simd.vadds(above, T.int32(FOOTROOM), all32), 4, all32)
         both = T.simd.vor(start, T.simd.vshls(start, 8, all32), all32)
-        T.simd.vsts(shifts[first + i, 0], T.reinterpret(both, "uint16x128"), all32, dist="PK_B32")
+        T.simd.vsts(shifts[i, 0], T.reinterpret(both, "uint16x128"), all32, dist="PK_B32")
 
 
 @T.macro
@@ -188,14 +180,19 @@ def e2m1_to_e4m3(x, sf_in, out, sf, tasks: T.int32, across: T.int32, plan: Any =
     blocks, ratio = R // BM, BK // SLOT
     t0, t1 = plan.sf_in.tile(R, C)
     is_in_turned = plan.sf_in.layout.is_column_major
-    in_pitch = plan.sf_in.pitch(R, C) if is_in_turned else LANES
+    # Rows whose scales share a register; blocks of one row have one
+    slots = C // SLOT
+    each = LANES // slots if LANES // slots <= BM else 1
+    row_pitch = LANES if each == 1 else max(slots, MIN_PITCH // BYTES[plan.sf_in.dtype])
+    in_pitch = plan.sf_in.pitch(R, C) if is_in_turned else row_pitch
+    form = (slots, each, ratio, each > 1 and row_pitch > slots)
     place_bits = 16 if plan.sf_in.dtype == "uint8" else 32
     turned_rows, turned_pitch = (LANES // pack, max(blocks, 16)) if is_turned else (1, 32)
     with T.Kernel(plan.cores) as core:
         tile = T.alloc_shared((R, C // 2), T.int8)
         codes = T.alloc_shared((R, C), T.float8_e4m3fn)
         scales_in = T.alloc_shared((max(t0, LANES), in_pitch), plan.sf_in.dtype)
-        shifts = T.alloc_shared((R, LANES), T.uint16)
+        shifts = T.alloc_shared((R, LANES // each), T.uint16)
         scales = T.alloc_shared((max(blocks, 4), LANES), plan.sf.dtype)
         turned = T.alloc_shared((turned_rows, turned_pitch), sf_dtype)
         table = T.alloc_shared((4 * LANES,), T.uint8)
@@ -222,8 +219,11 @@ def e2m1_to_e4m3(x, sf_in, out, sf, tasks: T.int32, across: T.int32, plan: Any =
             with T.SimdVF():
                 all32, every = T.simd.pset(32), T.simd.pset(place_bits)
                 rows, cols = T.min(M - row0, R), T.min(HW - col0, C)
-                slots = T.truncdiv(cols, SLOT)
-                place = place_of_slots(in_pitch, plan.sf_in.word, place_bits, every)
+                place = place_of_slots(in_pitch, plan.sf_in, place_bits, every, slots)
+                lane = T.simd.vci(T.int32(0), "int32")
+                last = T.simd.vdup(T.int32(slots - 1), "int32", all32)
+                slot = T.simd.vand(lane, last, all32)
+                valid = T.simd.vcmps(slot, T.truncdiv(cols, SLOT), all32, "lt")
                 most, least, faults = (T.simd.alloc_local(1, "int32") for _ in range(3))
                 clear_behind(tile, rows, cols)
                 faults[0] = T.simd.vld(seen[0])
@@ -231,7 +231,7 @@ def e2m1_to_e4m3(x, sf_in, out, sf, tasks: T.int32, across: T.int32, plan: Any =
                     # Scales
                     high = T.min(rows - b * BM, BM)
                     range_of_block(
-                        scales_in, place, b * BM, high, slots, most, least, faults, ratio,
+                        scales_in, place, b * BM, high, valid, most, least, faults, form,
                         plan.sf_in,
                     )  # fmt: skip
                     most[0] = T.simd.vmaxs(most[0], T.int32(HEADROOM), all32)
@@ -241,9 +241,8 @@ def e2m1_to_e4m3(x, sf_in, out, sf, tasks: T.int32, across: T.int32, plan: Any =
                     faults[0] = T.simd.vor(
                         faults[0], T.simd.vmaxs(beyond, T.int32(0), all32), all32
                     )
-                    store_scales(most, scales, b)
-                    spread_lanes(most, ratio)
-                    store_shifts(scales_in, place, shifts, b * BM, high, slots, most, plan.sf_in)
+                    store_scales(most, scales, b, ratio)
+                    store_shifts(scales_in, place, shifts, b * BM, high, most, form, plan.sf_in)
                 T.simd.vsts(seen[0], faults[0], all32)
                 if pack > 1:
                     T.simd.mem_bar("VST_VST")

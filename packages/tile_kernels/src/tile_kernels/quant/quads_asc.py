@@ -28,7 +28,7 @@ SLOT = 32  # channels whose largest magnitude is found at once
 @T.macro
 def clear_behind(tile, rows, cols, unit=UNIT):
     """Writes zeros behind `cols` columns up to the end of a unit: they change no magnitude."""
-    width = {"float32": 32, "bfloat16": 16, "int8": 8}[tile.dtype]
+    width = {"float32": 32, "bfloat16": 16, "int8": 8, "uint8": 8}[tile.dtype]
     # A byte holds two codes
     items = 2 if tile.dtype == "int8" else 1
     some = T.simd.pset(width, f"PAT_VL{LANES // items}")

@@ -15,11 +15,15 @@ import tilelang.ascend.language as T
 
 from tile_kernels.quant.registers_asc import LANES, store_numbers
 
-__all__ = ["clear_last_words", "clear_magnitudes", "scales_of_magnitudes", "turn_scales"]
+__all__ = [
+    "FACTORS", "clear_last_words", "clear_magnitudes", "factors_of_scales", "place_of_slots",
+    "scale_bits_at", "scales_of_magnitudes", "spread_lanes", "turn_scales",
+]  # fmt: skip
 
 # NOTE: products with the inverse of these lie between the same powers of two as the quotients;
 # tried with every mantissa.
 PRODUCTS_DO = (448.0, 6.0)
+FACTORS = 32  # of a row by `factors_of_scales`
 
 
 @T.macro
@@ -156,3 +160,77 @@ def turn_scales(scales, turned, items, wide, pitch):
         if scales.dtype != turned.dtype:
             item = T.reinterpret(item, f"{kind}x{lanes}")
         T.simd.vscatter(item, turned[0, 0], index, some)
+
+
+def scale_bits_at(
+    scales: Any, i: Any, place: Any, band: Any, some: Any, some16: Any, gathers: bool = False
+) -> Any:
+    """The scales of row i, a group a lane: exponents, or the bits of numbers (int32).
+
+    Those of row-major layouts are read in a row, without `gathers`.
+    """
+    is_turned = band.layout.is_column_major
+    step = scales.shape[1]  # to the next row
+    if is_turned:
+        step = band.layout.pack if band.dtype == "uint8" else 1
+    if band.dtype == "uint8":
+        if not (is_turned or gathers):
+            bytes_ = T.simd.vld(scales[i, 0], dist="UNPK4_B8")
+            return T.reinterpret(bytes_, "int32x64")
+        index = T.simd.vadds(place, T.cast(i * step, "uint16"), some16)
+        bytes_ = T.simd.vgather2(scales[0, 0], index, some16)
+        return T.reinterpret(T.simd.vunpack(bytes_, "LOWER"), "int32x64")
+    if not is_turned:
+        return T.reinterpret(T.simd.vld(scales[i, 0]), "int32x64")
+    index = T.simd.vadds(place, T.cast(i, "uint32"), some)
+    return T.reinterpret(T.simd.vgather2(scales[0, 0], index, some), "int32x64")
+
+
+def place_of_slots(pitch: int, band: Any, bits: int, every: Any, slots: int = LANES) -> Any:
+    """Where the scale of each lane lies: `slots` groups of a row, then those of the next row.
+
+    `pitch` parts columns of words, or rows.
+    """
+    kind = f"int{bits}"
+    lane = T.simd.vci(T.cast(0, kind), kind)
+    low = T.simd.vdup(T.cast(slots - 1, kind), kind, every)
+    slot = T.simd.vand(lane, low, every)
+    row = T.simd.vshrs(lane, slots.bit_length() - 1, every)
+    if band.layout.is_column_major:
+        pack = band.word
+        byte = T.simd.vand(slot, T.simd.vdup(T.cast(pack - 1, kind), kind, every), every)
+        column = T.simd.vmuls(T.simd.vshrs(slot, pack // 2, every), T.cast(pitch, kind), every)
+        slot = T.simd.vadd(column, byte, every)
+        pitch = pack
+    place = T.simd.vadd(slot, T.simd.vmuls(row, T.cast(pitch, kind), every), every)
+    return T.reinterpret(place, f"u{kind}x{2048 // bits}")
+
+
+@T.macro
+def spread_lanes(value, ratio):
+    """Writes each of the first lanes to two or four neighbours."""
+    for _ in T.unroll({1: 0, 2: 1, 4: 2}[ratio]):
+        left, _ = T.simd.vintlv(value[0], value[0])
+        value[0] = left
+
+
+@T.macro
+def factors_of_scales(scales, factors, rows, groups, ratio, pitch, band):
+    """Writes the numbers that given scales stand for, each to the `ratio` slots of its group.
+
+    Scales lie as in `scale_bits_at`; `factors` are fp32 [rows, FACTORS], zeros behind the last.
+    """
+    bits = 16 if band.dtype == "uint8" else 32
+    all32, half = T.simd.pset(32), T.simd.pset(32, "PAT_VL32")
+    some, some16 = T.simd.update_mask(groups, 32), T.simd.update_mask(groups, 16)
+    zero = T.simd.vdup(T.int32(0), "int32", all32)
+    every = T.simd.pset(bits)
+    place = place_of_slots(pitch, band, bits, every)
+    value = T.simd.alloc_local(1, "int32")
+    for i in T.serial(rows):
+        value[0] = scale_bits_at(scales, i, place, band, some, some16)
+        if band.dtype == "uint8":
+            value[0] = T.simd.vshls(value[0], 23, all32)
+        value[0] = T.simd.vsel(value[0], zero, some)
+        spread_lanes(value, ratio)
+        T.simd.vsts(factors[i, 0], T.reinterpret(value[0], "float32x64"), half)

@@ -9,6 +9,7 @@ from typing import Any
 
 import tilelang.ascend.language as T
 
+from tile_kernels.quant.cast_plan import BYTES
 from tile_kernels.quant.registers_asc import LANES, store_numbers, values_at
 
 __all__ = [
@@ -45,7 +46,7 @@ def rows_of_experts(rows: T.Ref, psum, experts, row0, most, alignment):
 @T.macro
 def clear_rows(tile, first, last, chunks):
     """Writes zeros to so many 64 channels of the rows from `first` to before `last`."""
-    width = 32 if tile.dtype == "float32" else 16
+    width = 8 * BYTES.get(tile.dtype, 2)
     some = T.simd.pset(width, "PAT_VL64")
     every = T.simd.pset(width)
     zero = T.simd.vdup(T.cast(0, tile.dtype), tile.dtype, every)
@@ -57,7 +58,7 @@ def clear_rows(tile, first, last, chunks):
 @T.macro
 def clear_behind(tile, rows, chunks, last):
     """Writes zeros to the 64 channels behind the first `chunks` of each row, to before `last`."""
-    width = 32 if tile.dtype == "float32" else 16
+    width = 8 * BYTES.get(tile.dtype, 2)
     some = T.simd.pset(width, "PAT_VL64")
     every = T.simd.pset(width)
     zero = T.simd.vdup(T.cast(0, tile.dtype), tile.dtype, every)

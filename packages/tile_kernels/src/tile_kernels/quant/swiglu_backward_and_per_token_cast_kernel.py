@@ -10,10 +10,18 @@ from tile_kernels._bridge import launched_together
 from tile_kernels._gather import gathered
 from tile_kernels.errors import TileKernelsTypeError, TileKernelsValueError
 from tile_kernels.quant import common
+from tile_kernels.quant.block_cast_kernel import band_of
 from tile_kernels.quant.cast_back_kernel import cast_back
+from tile_kernels.quant.cast_plan import Band
 from tile_kernels.quant.first_generation import also_accepts
 from tile_kernels.quant.per_token_cast_kernel import per_token_cast
-from tile_kernels.quant.swiglu_backward_kernel import run_backward
+from tile_kernels.quant.swiglu_backward_kernel import (
+    check_backward,
+    launch_backward,
+    plan_of,
+    run_backward,
+)
+from tile_kernels.quant.swiglu_plan import NO_SCALES, BackwardPlan
 from tile_kernels.quant.types import QuantTensor
 
 __all__ = ["swiglu_backward_and_per_token_cast"]
@@ -111,9 +119,20 @@ def _second_generation(
         )
     if num_per_channels not in GROUPS:
         raise TileKernelsValueError(f"num_per_channels got {num_per_channels}; allowed: 32, 128")
-    common.get_cast_output_config(fmt, (1, num_per_channels), col, round_sf, packed)
+    config = common.get_cast_output_config(fmt, (1, num_per_channels), col, round_sf, packed)
+    data, x_sf, sf_in = _checked(x, num_per_channels)
+    plan = plan_of(
+        data, act_x_grad, torch.bfloat16, psum, topk_weights is not None, clamp_value,
+        do_recompute, sf_in, band_of(config),
+    )  # fmt: skip
+    if plan.fuses(data.shape[-1] // 2) and data.is_contiguous():
+        return _in_one(
+            plan, data, x_sf, act_x_grad, config, psum, topk_weights, factor, clamp_value
+        )
     with launched_together():
-        values = _values(x, num_per_channels)
+        values = (
+            data if isinstance(x, torch.Tensor) else cast_back(x, "fp32", (1, num_per_channels))
+        )
         results = run_backward(
             values, act_x_grad, torch.bfloat16, psum, topk_weights, factor, clamp_value,
             do_recompute,
@@ -123,13 +142,48 @@ def _second_generation(
     return results[0], quantised, *results[1:]
 
 
-def _values(x: torch.Tensor | QuantTensor, num_per_channels: int) -> torch.Tensor:
-    """The activations: bf16 as given, or fp32 of quantised ones."""
+def _in_one(
+    plan: BackwardPlan,
+    x: torch.Tensor,
+    x_sf: torch.Tensor | None,
+    act_x_grad: torch.Tensor,
+    config: common.CastOutputConfig,
+    psum: torch.Tensor | None,
+    topk_weights: torch.Tensor | None,
+    factor: float | None,
+    clamp_value: float | None,
+) -> tuple[Any, ...]:
+    """The results of one kernel."""
+    rows = check_backward(
+        x, act_x_grad, psum, topk_weights, factor, clamp_value,
+        (torch.bfloat16, torch.float8_e4m3fn),
+    )  # fmt: skip
+    x_grad = torch.empty_like(x, dtype=torch.bfloat16)
+    weight_grad = None if topk_weights is None else torch.empty_like(topk_weights)
+    act = torch.empty_like(act_x_grad, dtype=torch.bfloat16) if plan.has_act else None
+    shape = (rows, x.shape[-1])
+    codes = torch.empty(shape, dtype=config.torch_dtype, device=x.device)
+    sf = common.cast_epilogue(common.alloc_scaling_factors(shape, config, x.device), config)
+    if x.numel():
+        data = x if x_sf is None else x.view(torch.uint8)
+        launch_backward(
+            plan, data.view(shape), x_sf, act_x_grad.view(rows, -1), x_grad.view(shape),
+            weight_grad, None if act is None else act.view(rows, -1), psum, topk_weights, factor,
+            clamp_value, codes, sf, config,
+        )  # fmt: skip
+    others = tuple(tensor for tensor in (weight_grad, act) if tensor is not None)
+    return x_grad, (codes, sf), *others
+
+
+def _checked(
+    x: torch.Tensor | QuantTensor, num_per_channels: int
+) -> tuple[torch.Tensor, torch.Tensor | None, Band]:
+    """The data, its scales and where they lie."""
     if isinstance(x, torch.Tensor):
         if x.dtype != torch.bfloat16:
             raise TileKernelsTypeError(f"x has dtype {x.dtype}; allowed: bfloat16 or (e4m3, sf)")
-        return x
-    values = cast_back(x, "fp32", (1, num_per_channels))
-    if x[0].dtype != torch.float8_e4m3fn:
-        raise TileKernelsTypeError(f"x[0] has dtype {x[0].dtype}; allowed: float8_e4m3fn")
-    return values
+        return x, None, NO_SCALES
+    data, sf, config = common.get_cast_input_and_config(x, (1, num_per_channels))
+    if data.dtype != torch.float8_e4m3fn:
+        raise TileKernelsTypeError(f"x[0] has dtype {data.dtype}; allowed: float8_e4m3fn")
+    return data, sf, band_of(config)

@@ -8,12 +8,15 @@ import torch
 
 from tile_kernels import config as settings
 from tile_kernels.errors import TileKernelsTypeError, TileKernelsValueError
+from tile_kernels.quant import common
 from tile_kernels.quant.block_cast_kernel import check_blocks, dtype_name
+from tile_kernels.quant.cast_plan import Band
+from tile_kernels.quant.common import CastOutputConfig
 from tile_kernels.quant.psum import check_psum, check_weights
-from tile_kernels.quant.swiglu_plan import plan_backward
+from tile_kernels.quant.swiglu_plan import NO_SCALES, BackwardPlan, plan_backward
 from tile_kernels.utils import ceil_div, str_to_dtype
 
-__all__ = ["run_backward", "swiglu_backward"]
+__all__ = ["check_backward", "launch_backward", "plan_of", "run_backward", "swiglu_backward"]
 
 HIDDEN_MULTIPLE = 64
 
@@ -68,10 +71,42 @@ def run_backward(
     do_recompute: bool,
 ) -> tuple[torch.Tensor, ...]:
     """As `swiglu_backward`, with results in `dtype` from inputs in bf16 or fp32 each."""
+    rows = check_backward(x, act_x_grad, psum, topk_weights, factor, clamp_value)
+    x_grad = torch.empty_like(x, dtype=dtype)
+    weight_grad = None if topk_weights is None else torch.empty_like(topk_weights)
+    act = torch.empty_like(act_x_grad, dtype=dtype) if do_recompute else None
+    if x.numel():
+        plan = plan_of(
+            x, act_x_grad, dtype, psum, topk_weights is not None, clamp_value, do_recompute
+        )
+        launch_backward(
+            plan, x.view(rows, -1), None, act_x_grad.view(rows, -1), x_grad.view(rows, -1),
+            weight_grad, None if act is None else act.view(rows, -1), psum, topk_weights, factor,
+            clamp_value,
+        )  # fmt: skip
+    return tuple(tensor for tensor in (x_grad, weight_grad, act) if tensor is not None)
+
+
+def check_backward(
+    x: torch.Tensor,
+    act_x_grad: torch.Tensor,
+    psum: torch.Tensor | None,
+    topk_weights: torch.Tensor | None,
+    factor: float | None,
+    clamp_value: float | None,
+    allowed: tuple[torch.dtype, ...] = (torch.bfloat16, torch.float32),
+) -> int:
+    """Checks the inputs of a backward pass, x being in one of the allowed dtypes.
+
+    Returns:
+        Number of rows.
+    """
     for name, tensor in (("x", x), ("act_x_grad", act_x_grad)):
-        if tensor.dtype not in (torch.bfloat16, torch.float32):
+        dtypes = allowed if name == "x" else (torch.bfloat16, torch.float32)
+        if tensor.dtype not in dtypes:
             raise TileKernelsTypeError(
-                f"{name} has dtype {tensor.dtype}; allowed: bfloat16, float32"
+                f"{name} has dtype {tensor.dtype}; allowed: "
+                + ", ".join(str(dtype).removeprefix("torch.") for dtype in dtypes)
             )
         if tensor.dim() < 2 or not tensor.is_contiguous() or tensor.device != x.device:
             raise TileKernelsValueError(
@@ -89,20 +124,33 @@ def run_backward(
     rows = x.numel() // x.shape[-1] if x.shape[-1] else 0
     check_psum(psum, x.device)
     check_weights(topk_weights, factor, rows, x.device)
-    x_grad = torch.empty_like(x, dtype=dtype)
-    weight_grad = None if topk_weights is None else torch.empty_like(topk_weights)
-    act = torch.empty_like(act_x_grad, dtype=dtype) if do_recompute else None
-    if x.numel():
-        _launch(
-            x.view(rows, -1), act_x_grad.view(rows, -1), x_grad.view(rows, -1), weight_grad,
-            None if act is None else act.view(rows, -1), psum, topk_weights, factor,
-            clamp_value,
-        )  # fmt: skip
-    return tuple(tensor for tensor in (x_grad, weight_grad, act) if tensor is not None)
+    return rows
 
 
-def _launch(
+def plan_of(
     x: torch.Tensor,
+    grad: torch.Tensor,
+    dtype: torch.dtype,
+    psum: torch.Tensor | None,
+    has_weights: bool,
+    clamp_value: float | None,
+    do_recompute: bool,
+    sf_in: Band = NO_SCALES,
+    sf: Band = NO_SCALES,
+) -> BackwardPlan:
+    """Returns the plan of a backward pass with results in `dtype`."""
+    return plan_backward(
+        "uint8" if sf_in.exists else dtype_name(x.dtype), dtype_name(grad.dtype),
+        dtype_name(dtype), grad.shape[-1], settings.get_num_vec_cores(),
+        settings.get_token_alignment() if psum is not None else 0,
+        has_weights, clamp_value is not None, do_recompute, sf_in, sf,
+    )  # fmt: skip
+
+
+def launch_backward(
+    plan: BackwardPlan,
+    x: torch.Tensor,
+    x_sf: torch.Tensor | None,
     grad: torch.Tensor,
     x_grad: torch.Tensor,
     weight_grad: torch.Tensor | None,
@@ -111,26 +159,32 @@ def _launch(
     weights: torch.Tensor | None,
     factor: float | None,
     clamp_value: float | None,
+    codes: torch.Tensor | None = None,
+    sf: torch.Tensor | None = None,
+    config: CastOutputConfig | None = None,
 ) -> None:
+    """Runs the kernel of a plan; `codes` and `sf` are the cast of the gradient by `config`."""
     from tile_kernels.quant.swiglu_backward_asc import swiglu_backward as kernel
-
-    plan = plan_backward(
-        dtype_name(x.dtype), dtype_name(grad.dtype), dtype_name(x_grad.dtype), grad.shape[1],
-        settings.get_num_vec_cores(),
-        settings.get_token_alignment() if psum is not None else 0,
-        weights is not None, clamp_value is not None, act is not None,
-    )  # fmt: skip
 
     def unused(*shape: int, dtype: Any = torch.float32) -> torch.Tensor:
         return torch.empty(shape, dtype=dtype, device=x.device)
 
+    items = unused(1, 1)
+    if sf is not None and config is not None:
+        items = common.sf_items(sf, config, words=config.sf_layout.kind == "packed_col")
     kernel(
-        x, grad,
+        x,
+        x_sf if x_sf is not None else unused(1, 1),
+        grad,
         psum if psum is not None else unused(1, dtype=torch.int32),
         weights if weights is not None else unused(1),
         x_grad,
         weight_grad if weight_grad is not None else unused(1),
         act if act is not None else unused(1, 1, dtype=x_grad.dtype),
+        codes if codes is not None else unused(1, 1, dtype=torch.float8_e4m3fn),
+        items,
         1.0 if factor is None else float(factor), 0.0 if clamp_value is None else clamp_value,
-        ceil_div(x.shape[0], plan.rows), ceil_div(grad.shape[1], plan.cols), plan=plan,
+        0 if config is None else common.float_bits(config.clamp_min_value),
+        ceil_div(x.shape[0], plan.rows), ceil_div(grad.shape[1], plan.cols),
+        plan=plan, round_sf=config is not None and config.round_sf,
     )  # fmt: skip

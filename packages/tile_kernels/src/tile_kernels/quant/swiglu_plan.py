@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from math import gcd
 
 from tile_kernels.errors import TileKernelsValueError
-from tile_kernels.quant.cast_plan import BYTES, UB_LIMIT, Band
+from tile_kernels.quant.cast_plan import BYTES, MIN_PITCH, UB_LIMIT, Band, CastPlan
 from tile_kernels.utils import align, ceil_div
 
-__all__ = ["BackwardPlan", "SwigluPlan", "plan_backward", "plan_forward"]
+__all__ = ["NO_SCALES", "BackwardPlan", "SwigluPlan", "plan_backward", "plan_forward"]
 
 ROWS = 16
 LANES = 64
@@ -21,6 +21,8 @@ BATCH = 512  # channels that the kernels handle together
 ROOM = 3 * 1024  # bytes of the unified buffer for weights and counts
 BACKWARD_ROWS, BACKWARD_ROOM = 8, 12 * 1024
 SIMD_UB_LIMIT = 248 * 1024  # of kernels without SIMT: those that do not count
+CAST_ROOM, WIDEST_CAST = 22 * 1024, 1024  # bytes for scales, channels, of a backward cast
+NO_SCALES = Band()
 
 
 @dataclass(frozen=True)
@@ -142,6 +144,8 @@ class BackwardPlan:
         cores: size of the grid.
         alignment: of the experts' first rows; 0 without experts.
         has_weights, has_limit, has_act: which optional arguments and results exist.
+        sf_in: scales of x, which is e4m3 then, in bytes.
+        sf: scales of a cast of the gradient of x; none without a cast.
     """
 
     x_dtype: str
@@ -154,17 +158,54 @@ class BackwardPlan:
     has_weights: bool = False
     has_limit: bool = False
     has_act: bool = False
+    sf_in: Band = NO_SCALES
+    sf: Band = NO_SCALES
+
+    @property
+    def casts(self) -> bool:
+        """The gradient is also quantised."""
+        return self.sf.exists
+
+    @property
+    def cast(self) -> CastPlan:
+        """The cast of a tile: the gradients of the left halves, then those of the right ones."""
+        return CastPlan(
+            "cast", self.out_dtype, "float8_e4m3fn", "e4m3", Band(), self.sf, False,
+            2 * self.rows, self.cols, 1, 1, 1, self.cores,
+        )  # fmt: skip
+
+    def fuses(self, hidden: int) -> bool:
+        """Whether gradients and their cast make one kernel: scales end with halves and tiles.
+
+        Scales of x are fp32 and row-major then, and both halves of a tile's new scales begin at 32
+        bytes in the unified buffer.
+        """
+        word, width = self.sf.word, self.sf.block[1]
+        if hidden % (width * word) or self.out_dtype != "bfloat16":
+            return False
+        if self.sf_in.exists and (self.sf_in.layout.kind != "row" or self.sf_in.dtype != "float32"):
+            return False
+        half = self.rows * word if self.sf.layout.is_column_major else self.cols // width
+        return half * BYTES[self.sf.dtype] % MIN_PITCH == 0
 
 
 def plan_backward(
     x_dtype: str, grad_dtype: str, out_dtype: str, hidden: int, cores: int, alignment: int = 0,
     has_weights: bool = False, has_limit: bool = False, has_act: bool = False,
+    sf_in: Band = NO_SCALES, sf: Band = NO_SCALES,
 ) -> BackwardPlan:  # fmt: skip
-    """Chooses the tile: a few rows, as wide as leaves room for two of each buffer."""
-    rows = gcd(BACKWARD_ROWS, alignment)
+    """Chooses the tile: a few rows, as wide as leaves room for two of each buffer.
+
+    Columns of packed scales make the tile as high as 32 bytes of them.
+    """
+    high = sf.layout.is_column_major and sf.word == 2
+    rows = gcd(2 * BACKWARD_ROWS if high else BACKWARD_ROWS, alignment)
     read = 2 * BYTES[x_dtype] + BYTES[grad_dtype]
-    written = (2 + has_act) * BYTES[out_dtype]
-    cols = (SIMD_UB_LIMIT - BACKWARD_ROOM) // (2 * (read + written)) // rows // BATCH * BATCH
+    written = (2 + has_act) * BYTES[out_dtype] + 2 * sf.exists
+    room = SIMD_UB_LIMIT - (CAST_ROOM if sf.exists else BACKWARD_ROOM)
+    cols = room // (2 * (read + written)) // rows // BATCH * BATCH
+    if sf.exists or sf_in.exists:
+        cols = min(cols, WIDEST_CAST)
     cols = align(ceil_div(hidden, ceil_div(hidden, cols)), BATCH)
-    options = (cores, alignment, has_weights, has_limit, has_act)
+    options = (cores, alignment, has_weights, has_limit, has_act, sf_in, sf)
     return BackwardPlan(x_dtype, grad_dtype, out_dtype, rows, cols, *options)

@@ -16,6 +16,7 @@ import tilelang.ascend.language as T
 
 from tile_kernels._asc import reused
 from tile_kernels._bridge import asc_kernel
+from tile_kernels.quant.cast_plan import BYTES, MIN_PITCH
 from tile_kernels.quant.numeric_asc import MAX_VALUE
 from tile_kernels.quant.quads_asc import (
     PARTS,
@@ -35,7 +36,7 @@ from tile_kernels.quant.scales_asc import (
     turn_scales,
 )
 
-__all__ = ["token_cast"]
+__all__ = ["REGISTER", "cast_rows", "token_cast"]
 
 REGISTER = 256  # bytes
 
@@ -119,6 +120,45 @@ def e2m1_of_products(tile, factors, codes, rows, units):
             )
 
 
+@T.macro
+def cast_rows(
+    tile, codes, slots, factors, groups, inverse, scales, turned, rows, cols, units, floor_bits,
+    round_sf, plan,
+):  # fmt: skip
+    """Casts the first rows of a tile: `units` of 256 channels, of which `cols` exist.
+
+    Buffers are those of `token_cast`; what lies behind the last channel must be zeros.
+    """
+    R, C = plan.rows, plan.cols
+    pack, width, is_turned = plan.sf.word, plan.sf.block[1], plan.sf.layout.is_column_major
+    G, ratio = C // width, width // SLOT
+    slot_magnitudes(tile, slots, rows, units)
+    T.simd.mem_bar("VST_VLD")
+    # Scales
+    if ratio > 1:
+        join_slots(slots, groups, R * G // LANES, ratio)
+        T.simd.mem_bar("VST_VLD")
+    scales_of_magnitudes(
+        groups if ratio > 1 else slots, inverse if ratio > 1 else factors, scales,
+        R * G, G, floor_bits, round_sf, MAX_VALUE[plan.fmt], plan.x_dtype == "bfloat16",
+    )  # fmt: skip
+    if pack > 1:
+        T.simd.mem_bar("VST_VST")
+        clear_last_words(scales, rows, T.truncdiv(cols + width - 1, width), pack)
+    T.simd.mem_bar("VST_VLD")
+    if is_turned:
+        turn_scales(scales, turned, R * G // pack, G // pack, turned.shape[1])
+    # Codes
+    if plan.mode == "cast":
+        if ratio > 1:
+            spread_factors(inverse, factors, R * G, ratio)
+            T.simd.mem_bar("VST_VLD")
+        if factors.dtype == "bfloat16":
+            e2m1_of_products(tile, factors, codes, rows, units)
+        else:
+            codes_of_units(tile, factors, codes, rows, units, plan.fmt)
+
+
 @asc_kernel()
 def token_cast(
     x, out, sf, floor_bits: T.int32, tasks: T.int32, across: T.int32,
@@ -140,7 +180,8 @@ def token_cast(
     R, C = plan.rows, plan.cols
     width = plan.sf.block[1]
     G, ratio = C // width, width // SLOT
-    wide, pitch = (G // pack, max(R, 16)) if is_turned else (1, 32)
+    # NOTE: 32 bytes behind each column, so that columns hit all banks
+    wide, pitch = (G // pack, max(R, 16) + MIN_PITCH // BYTES[sf_dtype]) if is_turned else (1, 32)
     # Values times powers of two are exact as bf16
     is_exact = round_sf and (plan.x_dtype, plan.fmt) == ("bfloat16", "e2m1")
     factor_dtype = "bfloat16" if is_exact else "float32"
@@ -174,32 +215,10 @@ def token_cast(
                 units = T.truncdiv(cols + UNIT - 1, UNIT)
                 clear_behind(tile, rows, cols)
                 T.simd.mem_bar("VST_VLD")
-                slot_magnitudes(tile, slots, rows, units)
-                T.simd.mem_bar("VST_VLD")
-                # Scales
-                if ratio > 1:
-                    join_slots(slots, groups, R * G // LANES, ratio)
-                    T.simd.mem_bar("VST_VLD")
-                scales_of_magnitudes(
-                    groups if ratio > 1 else slots, inverse if ratio > 1 else factors, scales,
-                    R * G, G, floor_bits, round_sf, MAX_VALUE[plan.fmt],
-                    plan.x_dtype == "bfloat16",
+                cast_rows(
+                    tile, codes, slots, factors, groups, inverse, scales, turned, rows, cols,
+                    units, floor_bits, round_sf, plan,
                 )  # fmt: skip
-                if pack > 1:
-                    T.simd.mem_bar("VST_VST")
-                    clear_last_words(scales, rows, T.truncdiv(cols + width - 1, width), pack)
-                T.simd.mem_bar("VST_VLD")
-                if is_turned:
-                    turn_scales(scales, turned, R * G // pack, wide, pitch)
-                # Codes
-                if plan.mode == "cast":
-                    if ratio > 1:
-                        spread_factors(inverse, factors, R * G, ratio)
-                        T.simd.mem_bar("VST_VLD")
-                    if is_exact:
-                        e2m1_of_products(tile, factors, codes, rows, units)
-                    else:
-                        codes_of_units(tile, factors, codes, rows, units, plan.fmt)
             if plan.mode == "cast":
                 T.copy(codes, out[row0, col0 // plan.out_per_item])
             if is_turned:

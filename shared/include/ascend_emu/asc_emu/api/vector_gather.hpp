@@ -28,9 +28,9 @@ inline ASC_EMU_FORCED void gather_elements(VectorRegister<Result>& dst, T* base,
     const auto at = lanes_of(used);
     I highest = 0;
     for (uint32_t i = 0; i < kLanes; ++i) highest = at[i] > highest ? at[i] : highest;
-    const uintptr_t offset = reinterpret_cast<uintptr_t>(base) - asc_emu_vector.ub;
+    const uintptr_t offset = ub_offset(base);
     LaneArray<I> to;
-    if (!ASC_EMU_OBSERVED && offset < kUbBytes && offset % sizeof(T) == 0 &&
+    if (offset < kUbBytes && offset % sizeof(T) == 0 &&
         offset + (uint64_t{highest} + 1) * sizeof(T) <= kUbBytes) {
         const auto* from = reinterpret_cast<const BitsOf<T>*>(base);
         for (uint32_t i = 0; i < kLanes; ++i) to[i] = static_cast<I>(from[at[i]]);

@@ -13,9 +13,7 @@ struct LoadNorm {
     static ASC_EMU_INLINE void run(VectorRegister<T>& dst, T* src) {
         ASC_EMU_TIMED_LOAD(VectorClass::load, dst, src, kVectorBytes);
         const char* from = reinterpret_cast<const char*>(ub_source(src, kVectorBytes, 32));
-        each_chunk([&](uint32_t k) ASC_EMU_LAMBDA {
-            __builtin_memcpy(&dst.part[k], from + k * kChunkBytes, kChunkBytes);
-        });
+        ASC_EMU_EACH_CHUNK(k, __builtin_memcpy(&dst.part[k], from + k * kChunkBytes, kChunkBytes))
     }
 };
 struct LoadBroadcast {
@@ -26,7 +24,7 @@ struct LoadBroadcast {
         U element;
         __builtin_memcpy(&element, ub_source(src, sizeof(T), sizeof(T)), sizeof(T));
         const auto all = reinterpret_cast<ChunkBits>(splat<U>(element));
-        each_chunk([&](uint32_t k) ASC_EMU_LAMBDA { dst.part[k] = all; });
+        ASC_EMU_EACH_CHUNK(k, dst.part[k] = all)
     }
 };
 struct LoadUpsample {
@@ -62,12 +60,13 @@ struct LoadUnpack {
         static_assert(sizeof(T) * kTimes <= 8 && (kTimes == 2 || sizeof(T) == 1),
                       "unpacking loads take elements of 1, 2 or 4 bytes, the fourfold one of 1");
         using Wide = LaneBits<sizeof(T) * kTimes>;
-        LaneArray<Wide> lanes;
+        typedef BitsOf<T> Narrow __attribute__((vector_size(kChunkBytes / kTimes)));
         constexpr uint32_t kBytes = kVectorBytes / kTimes;
-        BitsOf<T> from[kBytes / sizeof(T)];
-        __builtin_memcpy(from, ub_source(src, kBytes, 32), kBytes);
-        for (uint32_t i = 0; i < kBytes / sizeof(T); ++i) lanes[i] = from[i];
-        set_lanes(dst, lanes);
+        const char* from = reinterpret_cast<const char*>(ub_source(src, kBytes, 32));
+        Narrow narrow[kChunks];
+        __builtin_memcpy(narrow, from, kBytes);
+        ASC_EMU_EACH_CHUNK(k, dst.part[k] = reinterpret_cast<ChunkBits>(
+                                  __builtin_convertvector(narrow[k], Chunk<Wide>)))
     }
 };
 struct LoadBlock {

@@ -29,13 +29,12 @@ namespace asc_emu {
 // Lanes [0, count) of a W-byte type.
 template <uint32_t W>
 constexpr ASC_EMU_FORCED MaskRegister first_lanes(uint32_t count) {
-    MaskRegister mask{};
-    for (uint32_t w = 0; w < 4; ++w) {
-        const uint32_t bits = count * W > w * 64 ? count * W - w * 64 : 0;
-        const uint64_t some = ~(~0ull << (bits & 63));
-        mask.word[w] = kLaneLow<W> & (bits >= 64 ? ~0ull : some);
-    }
-    return mask;
+    const auto word = [bits = count * W](uint32_t w) ASC_EMU_LAMBDA {
+        const uint32_t here = bits > w * 64 ? bits - w * 64 : 0;
+        const uint64_t some = ~(~0ull << (here & 63));
+        return kLaneLow<W> & (here >= 64 ? ~0ull : some);
+    };
+    return MaskRegister{{word(0), word(1), word(2), word(3)}};
 }
 template <uint32_t W>
 constexpr MaskRegister every_nth_lane(uint32_t n) {
@@ -83,7 +82,10 @@ constexpr ASC_EMU_FORCED MaskRegister update_mask(uint32_t& count) {
 template <class Rule>
 ASC_EMU_INLINE void each_word(MaskRegister& dst, Rule rule) {
     MaskRegister r;
-    for (uint32_t w = 0; w < 4; ++w) r.word[w] = rule(w);
+    r.word[0] = rule(0);
+    r.word[1] = rule(1);
+    r.word[2] = rule(2);
+    r.word[3] = rule(3);
     dst = r;
 }
 
@@ -220,7 +222,7 @@ ASC_EMU_ON_USE inline vector_bool asc_get_mask_spr_b32() {
     ASC_EMU_ON_USE inline ASC_EMU_FORCED void name(vector_bool& dst, const vector_bool& src0,  \
                                                    const vector_bool& src1,                    \
                                                    const vector_bool& mask) {                  \
-        asc_emu::each_word(dst, [&](uint32_t w) {                                              \
+        asc_emu::each_word(dst, [&](uint32_t w) ASC_EMU_LAMBDA {                               \
             const uint64_t a = src0.word[w], b = src1.word[w], m = mask.word[w];               \
             return expression;                                                                 \
         });                                                                                    \
@@ -242,7 +244,7 @@ ASC_EMU_MASK_LOGIC(asc_select, psel, (a & m) | (b & ~m))
 #undef ASC_EMU_MASK_LOGIC
 ASC_EMU_ON_USE inline ASC_EMU_FORCED void asc_not(vector_bool& dst, const vector_bool& src,
                                                   const vector_bool& mask) {
-    asc_emu::each_word(dst, [&](uint32_t w) { return ~src.word[w] & mask.word[w]; });
+    asc_emu::each_word(dst, [&](uint32_t w) ASC_EMU_LAMBDA { return ~src.word[w] & mask.word[w]; });
 }
 ASC_EMU_ON_USE ASC_EMU_INLINE void pnot(vector_bool& dst, const vector_bool& src,
                                         const vector_bool& mask) {
@@ -253,7 +255,7 @@ ASC_EMU_ON_USE ASC_EMU_INLINE void pnot(vector_bool& dst, const vector_bool& src
 inline ASC_EMU_FORCED void asc_copy(vector_bool& dst, const vector_bool& src) { dst = src; }
 ASC_EMU_ON_USE inline ASC_EMU_FORCED void asc_copy(vector_bool& dst, const vector_bool& src,
                                                    const vector_bool& mask) {
-    asc_emu::each_word(dst, [&](uint32_t w) { return src.word[w] & mask.word[w]; });
+    asc_emu::each_word(dst, [&](uint32_t w) ASC_EMU_LAMBDA { return src.word[w] & mask.word[w]; });
 }
 ASC_EMU_ON_USE inline ASC_EMU_FORCED void asc_copy(vector_bool& dst, const vector_uint16_t& src,
                                                    int16_t part) {

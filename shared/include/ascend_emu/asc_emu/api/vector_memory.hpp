@@ -18,39 +18,53 @@ namespace asc_emu {
 
 constexpr uint32_t kUbBytes = 256 * 1024;
 
+// What an access tells the runtime.
+#if ASC_EMU_TIMED
+constexpr uint32_t kTimedKernel = 1;
+#else
+constexpr uint32_t kTimedKernel = 0;
+#endif
+constexpr uint32_t kUbLoad = 0 + 4 * kTimedKernel, kUbStore = 1 + 4 * kTimedKernel, kUbTouch = 2;
+
+// Where `p` lies from the UB that accesses compare with.
+ASC_EMU_INLINE uintptr_t ub_offset(const volatile void* p) {
+    return reinterpret_cast<uintptr_t>(p) - asc_emu_vector.near[kTimedKernel];
+}
+// Whether `bytes` bytes at `p` are an aligned place in UB that nobody watches. NOTE: in one
+// comparison, for which the offset turns so that bits below the alignment become the highest.
+ASC_EMU_INLINE bool is_near(const volatile void* p, uint32_t bytes, uint32_t align) {
+    const uintptr_t offset = ub_offset(p);
+    const int turn = __builtin_ctz(align);
+    const uintptr_t turned = offset >> turn | offset << (-turn & 63);
+    return __builtin_expect(turned <= (kUbBytes - bytes) >> turn, 1);
+}
 // Host address of `bytes` bytes at `p`, which may be an offset from 0; checks alignment, and that
-// the place is in UB.
-template <class T>
+// the place is in UB. `bytes` is at most all of UB, `align` a power of 2.
+template <uint32_t kAccess = kUbTouch, class T>
 ASC_EMU_INLINE T* ub_pointer(T* p, uint32_t bytes, uint32_t align) {
-    const uintptr_t offset = reinterpret_cast<uintptr_t>(p) - asc_emu_vector.ub;
-    if (__builtin_expect(offset > kUbBytes - bytes || (offset & (align - 1)) != 0, 0))
-        return static_cast<T*>(asc_emu_ub_place(p, bytes, align));
-    return p;
+    return is_near(p, bytes, align) ? p
+                                    : static_cast<T*>(asc_emu_ub_place(p, bytes, align, kAccess));
 }
 
 // The same for a load, which checkers are told of.
 template <class T>
 ASC_EMU_INLINE const T* ub_source(T* p, uint32_t bytes, uint32_t align) {
-    if (__builtin_expect(ASC_EMU_OBSERVED, 0)) asc_emu_vector_access(p, bytes, 0);
-    return ub_pointer(p, bytes, align);
+    return ub_pointer<kUbLoad>(p, bytes, align);
 }
 // The same for a store of all bytes.
 template <class T>
 ASC_EMU_INLINE T* ub_target(T* p, uint32_t bytes, uint32_t align) {
-    if (__builtin_expect(ASC_EMU_OBSERVED, 0)) asc_emu_vector_access(p, bytes, 1);
-    return ub_pointer(p, bytes, align);
+    return ub_pointer<kUbStore>(p, bytes, align);
 }
 // The same for a store of the active lanes of W bytes, kBytes each in memory. NOTE: the runtime
 // takes the lanes apart, since the call must lie in the user's function for a finding to name its
 // line.
 template <uint32_t W, uint32_t kBytes, class T>
 ASC_EMU_INLINE T* ub_target(T* p, const MaskRegister& mask, uint32_t align) {
-    if (__builtin_expect(ASC_EMU_OBSERVED, 0)) {
-        // A copy: a mask whose address leaves the function lives in memory, and is no constant.
-        const MaskRegister active = mask;
-        asc_emu_vector_lanes(p, active.word, W, kBytes);
-    }
-    return ub_pointer(p, kVectorBytes / W * kBytes, align);
+    if (is_near(p, kVectorBytes / W * kBytes, align)) return p;
+    // A copy: a mask whose address leaves the function lives in memory, and is no constant.
+    const MaskRegister active = mask;
+    return static_cast<T*>(asc_emu_ub_lanes(p, active.word, W, kBytes, align, kUbStore));
 }
 
 #if ASC_EMU_TIMED

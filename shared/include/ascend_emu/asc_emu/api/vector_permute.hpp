@@ -13,27 +13,29 @@ ASC_EMU_INLINE void refuse_equal_destinations() {
 }
 // Low halves of the lanes, in the low or high half of dst; its other half is zero.
 template <class D, class S>
-inline void pack_lanes(VectorRegister<D>& dst, const VectorRegister<S>& src, uint32_t half) {
+ASC_EMU_INLINE void pack_lanes(VectorRegister<D>& dst, const VectorRegister<S>& src,
+                               uint32_t half) {
     static_assert(std::is_unsigned_v<D> && std::is_integral_v<S> && 2 * sizeof(D) == sizeof(S),
                   "packing goes from integers of 2 or 4 bytes to unsigned ones of half the width");
     ASC_EMU_TIMED_OP(VectorClass::pack, dst, src);
-    const auto from = lanes_of(src);
-    LaneArray<D> to{};
-    constexpr uint32_t kLanes = kVectorBytes / sizeof(S);
-    for (uint32_t i = 0; i < kLanes; ++i) to[half * kLanes + i] = static_cast<D>(from[i]);
-    set_lanes(dst, to);
+    typedef D Packed __attribute__((vector_size(kChunkBytes / 2)));
+    Packed packed[2 * kChunks] = {};
+    ASC_EMU_EACH_CHUNK(
+        k, packed[half * kChunks + k] = __builtin_convertvector(chunk_as<S>(src, k), Packed))
+    __builtin_memcpy(&dst, packed, kVectorBytes);
 }
 // Lanes of the low or high half of src, zero- or sign-extended.
 template <class D, class S>
-inline void unpack_lanes(VectorRegister<D>& dst, const VectorRegister<S>& src, uint32_t half) {
+ASC_EMU_INLINE void unpack_lanes(VectorRegister<D>& dst, const VectorRegister<S>& src,
+                                 uint32_t half) {
     static_assert(std::is_integral_v<D> && std::is_integral_v<S> && sizeof(D) == 2 * sizeof(S),
                   "unpacking goes from integers of 1 or 2 bytes to ones of twice the width");
     ASC_EMU_TIMED_OP(VectorClass::pack, dst, src);
-    const auto from = lanes_of(src);
-    LaneArray<D> to;
-    constexpr uint32_t kLanes = kVectorBytes / sizeof(D);
-    for (uint32_t i = 0; i < kLanes; ++i) to[i] = static_cast<D>(from[half * kLanes + i]);
-    set_lanes(dst, to);
+    typedef S Packed __attribute__((vector_size(kChunkBytes / 2)));
+    Packed packed[2 * kChunks];
+    __builtin_memcpy(packed, &src, kVectorBytes);
+    ASC_EMU_EACH_CHUNK(k, dst.part[k] = reinterpret_cast<ChunkBits>(
+                              __builtin_convertvector(packed[half * kChunks + k], Chunk<D>)))
 }
 
 }  // namespace asc_emu
@@ -57,10 +59,11 @@ inline ASC_EMU_FORCED void asc_deintlv(asc_emu::VectorRegister<T>& dst0,
     ASC_EMU_SAME_STAMP(dst1, dst0);
 }
 
-#define ASC_EMU_PACK(name, rule, half)                                                         \
-    template <class D, class S>                                                                \
-    inline void name(asc_emu::VectorRegister<D>& dst, const asc_emu::VectorRegister<S>& src) { \
-        asc_emu::rule(dst, src, half);                                                         \
+#define ASC_EMU_PACK(name, rule, half)                                       \
+    template <class D, class S>                                              \
+    inline ASC_EMU_FORCED void name(asc_emu::VectorRegister<D>& dst,         \
+                                    const asc_emu::VectorRegister<S>& src) { \
+        asc_emu::rule(dst, src, half);                                       \
     }
 ASC_EMU_PACK(asc_pack_to_low, pack_lanes, 0)
 ASC_EMU_PACK(asc_pack_to_high, pack_lanes, 1)

@@ -25,9 +25,8 @@ template <uint32_t kMode, uint32_t W, class T>
 ASC_EMU_INLINE void finish(VectorRegister<T>& dst, const VectorRegister<T>& result,
                            const MaskRegister& mask) {
     if constexpr (kMode == kMerging) {
-        each_chunk([&](uint32_t k) ASC_EMU_LAMBDA {
-            dst.part[k] = select_lanes<W>(mask.chunk(k), result.part[k], dst.part[k]);
-        });
+        ASC_EMU_EACH_CHUNK(
+            k, dst.part[k] = select_lanes<W>(mask.chunk(k), result.part[k], dst.part[k]))
         ASC_EMU_SAME_STAMP(dst, result);
     } else {
         dst = result;
@@ -53,9 +52,13 @@ constexpr uint32_t control(Constant<OtherKind, kValue>, Rest... rest) {
     template <class T, class Second, uint32_t kMode = asc_emu::kZeroing>                           \
     ASC_EMU_INLINE void raw(asc_emu::VectorRegister<T>& dst, const asc_emu::VectorRegister<T>& a,  \
                             const Second& b, const vector_bool& mask, asc_emu::Mode<kMode> = {}) { \
-        asc_emu::VectorRegister<T> r;                                                              \
-        name(r, a, b, mask);                                                                       \
-        asc_emu::finish<kMode, sizeof(T)>(dst, r, mask);                                           \
+        if constexpr (kMode == asc_emu::kZeroing) {                                                \
+            name(dst, a, b, mask);                                                                 \
+        } else {                                                                                   \
+            asc_emu::VectorRegister<T> r;                                                          \
+            name(r, a, b, mask);                                                                   \
+            asc_emu::finish<kMode, sizeof(T)>(dst, r, mask);                                       \
+        }                                                                                          \
     }
 ASC_EMU_RAW_BINARY(vadd, asc_add)
 ASC_EMU_RAW_BINARY(vsub, asc_sub)
@@ -83,9 +86,13 @@ ASC_EMU_RAW_BINARY(vshrs, asc_shiftright_scalar)
     template <class T, uint32_t kMode = asc_emu::kZeroing>                                        \
     ASC_EMU_INLINE void raw(asc_emu::VectorRegister<T>& dst, const asc_emu::VectorRegister<T>& a, \
                             const vector_bool& mask, asc_emu::Mode<kMode> = {}) {                 \
-        asc_emu::VectorRegister<T> r;                                                             \
-        name(r, a, mask);                                                                         \
-        asc_emu::finish<kMode, sizeof(T)>(dst, r, mask);                                          \
+        if constexpr (kMode == asc_emu::kZeroing) {                                               \
+            name(dst, a, mask);                                                                   \
+        } else {                                                                                  \
+            asc_emu::VectorRegister<T> r;                                                         \
+            name(r, a, mask);                                                                     \
+            asc_emu::finish<kMode, sizeof(T)>(dst, r, mask);                                      \
+        }                                                                                         \
     }
 ASC_EMU_RAW_UNARY(vabs, asc_abs)
 ASC_EMU_RAW_UNARY(vneg, asc_neg)
@@ -140,9 +147,9 @@ ASC_EMU_INLINE void vcvt(asc_emu::VectorRegister<D>& dst, const asc_emu::VectorR
 }
 // To integer-valued floats.
 template <class T, uint32_t kRound, uint32_t kMode = asc_emu::kZeroing>
-inline void vtrc(asc_emu::VectorRegister<T>& dst, const asc_emu::VectorRegister<T>& src,
-                 asc_emu::Constant<asc_emu::RoundKind, kRound>, const vector_bool& mask,
-                 asc_emu::Mode<kMode> = {}) {
+ASC_EMU_INLINE void vtrc(asc_emu::VectorRegister<T>& dst, const asc_emu::VectorRegister<T>& src,
+                         asc_emu::Constant<asc_emu::RoundKind, kRound>, const vector_bool& mask,
+                         asc_emu::Mode<kMode> = {}) {
     asc_emu::VectorRegister<T> r;
     asc_emu::unary(r, src, mask, asc_emu::RoundTo{static_cast<asc_emu::Round>(kRound)});
     asc_emu::finish<kMode, sizeof(T)>(dst, r, mask);
@@ -151,8 +158,9 @@ inline void vtrc(asc_emu::VectorRegister<T>& dst, const asc_emu::VectorRegister<
 // Reductions; merging keeps what the result does not fill.
 #define ASC_EMU_RAW_REDUCE(raw, name, lanes)                                                \
     template <class D, class S, uint32_t kMode = asc_emu::kZeroing>                         \
-    inline void raw(asc_emu::VectorRegister<D>& dst, const asc_emu::VectorRegister<S>& src, \
-                    const vector_bool& mask, asc_emu::Mode<kMode> = {}) {                   \
+    ASC_EMU_INLINE void raw(asc_emu::VectorRegister<D>& dst,                                \
+                            const asc_emu::VectorRegister<S>& src, const vector_bool& mask, \
+                            asc_emu::Mode<kMode> = {}) {                                    \
         asc_emu::VectorRegister<D> r;                                                       \
         name(r, src, mask);                                                                 \
         asc_emu::finish<kMode, sizeof(D)>(dst, r, asc_emu::first_lanes<sizeof(D)>(lanes));  \
@@ -211,9 +219,9 @@ ASC_EMU_INLINE void vdup(asc_emu::VectorRegister<T>& dst, std::type_identity_t<T
     asc_emu::finish<kMode, sizeof(T)>(dst, r, mask);
 }
 template <class T, uint32_t kPlace, uint32_t kMode = asc_emu::kZeroing>
-inline void vdup(asc_emu::VectorRegister<T>& dst, const asc_emu::VectorRegister<T>& src,
-                 const vector_bool& mask, asc_emu::Constant<asc_emu::PlaceKind, kPlace>,
-                 asc_emu::Mode<kMode> = {}) {
+ASC_EMU_INLINE void vdup(asc_emu::VectorRegister<T>& dst, const asc_emu::VectorRegister<T>& src,
+                         const vector_bool& mask, asc_emu::Constant<asc_emu::PlaceKind, kPlace>,
+                         asc_emu::Mode<kMode> = {}) {
     asc_emu::VectorRegister<T> r;
     if constexpr (kPlace == POS_LOWEST)
         asc_duplicate(r, src, mask);
@@ -226,8 +234,8 @@ ASC_EMU_INLINE void vbr(asc_emu::VectorRegister<T>& dst, std::type_identity_t<T>
     asc_duplicate_scalar(dst, value);
 }
 template <class T, uint32_t kOrder = 0>
-inline void vci(asc_emu::VectorRegister<T>& dst, std::type_identity_t<T> value,
-                asc_emu::Constant<asc_emu::OrderKind, kOrder> = {}) {
+ASC_EMU_INLINE void vci(asc_emu::VectorRegister<T>& dst, std::type_identity_t<T> value,
+                        asc_emu::Constant<asc_emu::OrderKind, kOrder> = {}) {
     asc_emu::ramp(dst, value, kOrder == DEC_ORDER);
 }
 
@@ -245,13 +253,13 @@ ASC_EMU_INLINE void vdintlv(asc_emu::VectorRegister<T>& dst0, asc_emu::VectorReg
     asc_deintlv(dst0, dst1, a, b);
 }
 template <class D, class S, uint32_t kHalf, uint32_t kMode = asc_emu::kZeroing>
-inline void vpack(asc_emu::VectorRegister<D>& dst, const asc_emu::VectorRegister<S>& src,
-                  asc_emu::Constant<asc_emu::HalfKind, kHalf>, asc_emu::Mode<kMode> = {}) {
+ASC_EMU_INLINE void vpack(asc_emu::VectorRegister<D>& dst, const asc_emu::VectorRegister<S>& src,
+                          asc_emu::Constant<asc_emu::HalfKind, kHalf>, asc_emu::Mode<kMode> = {}) {
     asc_emu::pack_lanes(dst, src, kHalf);
 }
 template <class D, class S, uint32_t kHalf>
-inline void vunpack(asc_emu::VectorRegister<D>& dst, const asc_emu::VectorRegister<S>& src,
-                    asc_emu::Constant<asc_emu::HalfKind, kHalf>) {
+ASC_EMU_INLINE void vunpack(asc_emu::VectorRegister<D>& dst, const asc_emu::VectorRegister<S>& src,
+                            asc_emu::Constant<asc_emu::HalfKind, kHalf>) {
     asc_emu::unpack_lanes(dst, src, kHalf);
 }
 template <class T, uint32_t kStatus = 0>
@@ -309,8 +317,8 @@ inline void vmull(asc_emu::VectorRegister<T>& low, asc_emu::VectorRegister<T>& h
     asc_mull(low, high, a, b, mask);
 }
 template <class T, uint32_t kPart = 0>
-inline void vexpdif(vector_float& dst, const asc_emu::VectorRegister<T>& a,
-                    const asc_emu::VectorRegister<T>& b, const vector_bool& mask,
-                    asc_emu::Constant<asc_emu::PartKind, kPart> = {}) {
+inline ASC_EMU_FORCED void vexpdif(vector_float& dst, const asc_emu::VectorRegister<T>& a,
+                                   const asc_emu::VectorRegister<T>& b, const vector_bool& mask,
+                                   asc_emu::Constant<asc_emu::PartKind, kPart> = {}) {
     asc_emu::exp_of_difference<kPart>(dst, a, b, mask);
 }

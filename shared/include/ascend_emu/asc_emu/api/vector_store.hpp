@@ -30,20 +30,27 @@ ASC_EMU_INLINE void store_chunk(char* to, ChunkBits v, uint64_t bits) {
 #endif
 }
 
+// Whether a store writes all lanes without a look at the mask: where a masked one costs the same,
+// if that is known beforehand.
+template <uint32_t W>
+ASC_EMU_INLINE bool whole(const MaskRegister& mask) {
+#if ASC_EMU_AVX512
+    return surely_all<W>(mask);
+#else
+    return mask.template all<W>();
+#endif
+}
+
 struct StoreNorm {
     template <class T>
     static ASC_EMU_INLINE void run(T* dst, const VectorRegister<T>& src, const MaskRegister& mask) {
         constexpr uint32_t W = sizeof(T);
         ASC_EMU_TIMED_CALL(moved_lanes<W, W>(VectorClass::store, dst, mask, src));
         auto* to = reinterpret_cast<char*>(ub_target<W, W>(dst, mask, 32));
-        if (mask.template all<W>()) {
-            each_chunk([&](uint32_t k) ASC_EMU_LAMBDA {
-                __builtin_memcpy(to + k * kChunkBytes, &src.part[k], kChunkBytes);
-            });
+        if (whole<W>(mask)) {
+            ASC_EMU_EACH_CHUNK(k, __builtin_memcpy(to + k * kChunkBytes, &src.part[k], kChunkBytes))
         } else {
-            each_chunk([&](uint32_t k) ASC_EMU_LAMBDA {
-                store_chunk<W>(to + k * kChunkBytes, src.part[k], mask.chunk(k));
-            });
+            ASC_EMU_EACH_CHUNK(k, store_chunk<W>(to + k * kChunkBytes, src.part[k], mask.chunk(k)))
         }
     }
 };
@@ -58,16 +65,18 @@ struct StorePack {
         ASC_EMU_TIMED_CALL(
             moved_lanes<sizeof(T), sizeof(T) / kTimes>(VectorClass::store, dst, mask, src));
         constexpr uint32_t W = sizeof(T), kLanes = kVectorBytes / W;
-        using Packed = LaneBits<W / kTimes>;
-        auto* to = reinterpret_cast<Packed*>(ub_target<W, W / kTimes>(dst, mask, 32));
-        const auto lanes = lanes_of<LaneBits<W>>(src);
-        Packed packed[kLanes];
-        for (uint32_t i = 0; i < kLanes; ++i) packed[i] = static_cast<Packed>(lanes[i]);
+        typedef LaneBits<W / kTimes> Packed __attribute__((vector_size(kChunkBytes / kTimes)));
+        auto* to = reinterpret_cast<LaneBits<W / kTimes>*>(ub_target<W, W / kTimes>(dst, mask, 32));
+        alignas(64) Packed packed[kChunks];
+        ASC_EMU_EACH_CHUNK(
+            k, packed[k] = __builtin_convertvector(chunk_as<LaneBits<W>>(src, k), Packed))
         if (mask.template all<W>()) {
             __builtin_memcpy(to, packed, sizeof(packed));
         } else {
+            LaneBits<W / kTimes> lanes[kLanes];
+            __builtin_memcpy(lanes, packed, sizeof(packed));
             for (uint32_t i = 0; i < kLanes; ++i)
-                if (mask.template lane<W>(i)) to[i] = packed[i];
+                if (mask.template lane<W>(i)) to[i] = lanes[i];
         }
     }
 };
@@ -81,7 +90,7 @@ ASC_EMU_INLINE void store_interleaved(T* dst, const VectorRegister<T>& src0,
                                       const VectorRegister<T>& src1) {
     ASC_EMU_TIMED_MOVE(VectorClass::store, dst, kVectorBytes, src0, src1);
     ASC_EMU_TIMED_MOVE(VectorClass::store, dst + kVectorBytes / sizeof(T), kVectorBytes, src0,
-                        src1);
+                       src1);
     using U = BitsOf<T>;
     constexpr uint32_t kLanes = kVectorBytes / sizeof(T);
     const auto a = lanes_of<U>(src0), b = lanes_of<U>(src1);

@@ -94,20 +94,22 @@ inline void each_lane(VectorRegister<T>& dst, const VectorRegister<T>& a,
 template <class V>
 using LaneOf = std::remove_cvref_t<decltype(V{}[0])>;
 // Integers in unsigned lanes: they wrap.
-template <class V, class F>
-ASC_EMU_INLINE V wrapping(V a, V b, F f) {
-    using T = LaneOf<V>;
-    if constexpr (std::is_integral_v<T>) {
-        using U = Chunk<std::make_unsigned_t<T>>;
-        return reinterpret_cast<V>(f(reinterpret_cast<U>(a), reinterpret_cast<U>(b)));
-    } else {
-        return f(a, b);
-    }
-}
+template <class T>
+struct WrappingLane {
+    using type = T;
+};
+template <class T>
+    requires(std::is_integral_v<T>)
+struct WrappingLane<T> {
+    using type = std::make_unsigned_t<T>;
+};
+template <class V>
+using Wrapping = Chunk<typename WrappingLane<LaneOf<V>>::type>;
 struct Add {
     template <class V>
     ASC_EMU_FORCED V operator()(V a, V b) const {
-        return wrapping(a, b, [](auto x, auto y) ASC_EMU_LAMBDA { return x + y; });
+        return reinterpret_cast<V>(reinterpret_cast<Wrapping<V>>(a) +
+                                   reinterpret_cast<Wrapping<V>>(b));
     }
     template <class T>
     static bool overflow(T a, T b, T& r) {
@@ -117,7 +119,8 @@ struct Add {
 struct Sub {
     template <class V>
     ASC_EMU_FORCED V operator()(V a, V b) const {
-        return wrapping(a, b, [](auto x, auto y) ASC_EMU_LAMBDA { return x - y; });
+        return reinterpret_cast<V>(reinterpret_cast<Wrapping<V>>(a) -
+                                   reinterpret_cast<Wrapping<V>>(b));
     }
     template <class T>
     static bool overflow(T a, T b, T& r) {
@@ -127,7 +130,8 @@ struct Sub {
 struct Mul {
     template <class V>
     ASC_EMU_FORCED V operator()(V a, V b) const {
-        return wrapping(a, b, [](auto x, auto y) ASC_EMU_LAMBDA { return x * y; });
+        return reinterpret_cast<V>(reinterpret_cast<Wrapping<V>>(a) *
+                                   reinterpret_cast<Wrapping<V>>(b));
     }
     template <class T>
     static bool overflow(T a, T b, T& r) {
@@ -141,9 +145,7 @@ struct Max {
         if constexpr (std::is_integral_v<LaneOf<V>>) {
             return a > b ? a : b;
         } else {
-            const V x = a > b ? a : b, y = b > a ? b : a;
-            const V r = float_of(bits_of(x) & bits_of(y));
-            return select_float((a == a) & (b == b), r, a + b);
+            return number_of_both(a, b, higher(a, b));
         }
     }
 };
@@ -153,25 +155,31 @@ struct Min {
         if constexpr (std::is_integral_v<LaneOf<V>>) {
             return a < b ? a : b;
         } else {
-            const V x = a < b ? a : b, y = b < a ? b : a;
-            const V r = float_of(bits_of(x) | bits_of(y));
-            return select_float((a == a) & (b == b), r, a + b);
+            return number_of_both(a, b, lower(a, b));
         }
     }
 };
 
-// Integer results outside their range, where CTRL[53] asks for the nearest value.
+// Integer results outside their range, where CTRL[53] asks for the nearest value. It rarely does.
 template <class Rule, class T>
-inline void saturating(VectorRegister<T>& dst, const VectorRegister<T>& a,
-                       const VectorRegister<T>& b, const MaskRegister& mask) {
-    each_lane<T>(dst, a, b, mask, [](T x, T y) {
+[[gnu::noinline, gnu::cold]] ChunkBits saturating(ChunkBits a, ChunkBits b) {
+    auto x = reinterpret_cast<Chunk<T>>(a);
+    const auto y = reinterpret_cast<Chunk<T>>(b);
+    constexpr T kMax = std::numeric_limits<T>::max(), kMin = std::numeric_limits<T>::min();
+    for (uint32_t i = 0; i < kChunkLanes<T>; ++i) {
+        const T p = x[i], q = y[i];
         T r;
-        if (!Rule::overflow(x, y, r)) return r;
-        constexpr T kMax = std::numeric_limits<T>::max(), kMin = std::numeric_limits<T>::min();
-        if constexpr (std::is_same_v<Rule, Mul>) return (x < 0) != (y < 0) ? kMin : kMax;
-        if constexpr (std::is_same_v<Rule, Sub>) return x < y ? kMin : kMax;
-        return x < 0 ? kMin : kMax;
-    });
+        if (Rule::overflow(p, q, r)) {
+            if constexpr (std::is_same_v<Rule, Mul>)
+                r = (p < 0) != (q < 0) ? kMin : kMax;
+            else if constexpr (std::is_same_v<Rule, Sub>)
+                r = p < q ? kMin : kMax;
+            else
+                r = p < 0 ? kMin : kMax;
+        }
+        x[i] = r;
+    }
+    return reinterpret_cast<ChunkBits>(x);
 }
 // Maxima and the like cost less than sums.
 template <class Rule, class T>
@@ -187,16 +195,22 @@ ASC_EMU_INLINE void arithmetic(VectorRegister<T>& dst, const VectorRegister<T>& 
                                const VectorRegister<T>& b, const MaskRegister& mask) {
     ASC_EMU_TIMED_OP((arithmetic_class<Rule, T>()), dst, a, b, mask);
     if constexpr (std::is_integral_v<T> && requires { &Rule::template overflow<T>; }) {
-        if (vector_mode(kIntSaturate)) return saturating<Rule>(dst, a, b, mask);
+        VectorRegister<T> r;
+        if (vector_mode(kIntSaturate))
+            ASC_EMU_EACH_CHUNK(k, r.part[k] = (saturating<Rule, T>(a.part[k], b.part[k])))
+        else
+            ASC_EMU_EACH_CHUNK(k, r.part[k] = lane_op<T>(a.part[k], b.part[k], Rule{}))
+        zeroing<sizeof(T)>(dst, mask, [&](uint32_t k) ASC_EMU_LAMBDA { return r.part[k]; });
+    } else {
+        binary(dst, a, b, mask, Rule{});
     }
-    binary(dst, a, b, mask, Rule{});
 }
 template <class Rule, class T>
 ASC_EMU_INLINE void arithmetic(VectorRegister<T>& dst, const VectorRegister<T>& a, T value,
                                const MaskRegister& mask) {
     VectorRegister<T> b;
     const ChunkBits all = splat_bits(value);
-    each_chunk([&](uint32_t k) ASC_EMU_LAMBDA { b.part[k] = all; });
+    ASC_EMU_EACH_CHUNK(k, b.part[k] = all)
     arithmetic<Rule>(dst, a, b, mask);
 }
 

@@ -66,9 +66,43 @@ ASC_EMU_INLINE void each_chunk(F&& f) {
     }
 }
 
+// The same of one statement that names k, without a function for it: in the innermost loops, which
+// are compiled most.
+#if ASC_EMU_AVX512
+#define ASC_EMU_EACH_CHUNK(k, ...) \
+    {{constexpr uint32_t k = 0;    \
+    __VA_ARGS__;                   \
+    }                              \
+    {                              \
+        constexpr uint32_t k = 1;  \
+        __VA_ARGS__;               \
+    }                              \
+    {                              \
+        constexpr uint32_t k = 2;  \
+        __VA_ARGS__;               \
+    }                              \
+    {                              \
+        constexpr uint32_t k = 3;  \
+        __VA_ARGS__;               \
+    }                              \
+    }
+#else
+#define ASC_EMU_EACH_CHUNK(k, ...) \
+    _Pragma("GCC unroll 16") for (uint32_t k = 0; k < asc_emu::kChunks; ++k) { __VA_ARGS__; }
+#endif
+
 template <class T>
 ASC_EMU_INLINE Chunk<T> splat(T value) {
     return value - Chunk<T>{};
+}
+// 0, 1, 2, ...
+template <class T, size_t... I>
+ASC_EMU_INLINE Chunk<T> counted_lanes(std::index_sequence<I...>) {
+    return Chunk<T>{static_cast<T>(I)...};
+}
+template <class T>
+ASC_EMU_INLINE Chunk<T> counted_lanes() {
+    return counted_lanes<T>(std::make_index_sequence<kChunkLanes<T>>());
 }
 
 // The bits of a mask that govern lanes of W bytes: the lowest of every W.
@@ -152,9 +186,6 @@ ASC_EMU_INLINE ChunkBits select_lanes(uint64_t bits, ChunkBits a, ChunkBits b) {
 }
 template <uint32_t W>
 ASC_EMU_INLINE ChunkBits zero_inactive(uint64_t bits, ChunkBits a) {
-    if (__builtin_constant_p(bits) &&
-        (bits & kLaneLow<W> & kChunkMask) == (kLaneLow<W> & kChunkMask))
-        return a;
 #if ASC_EMU_AVX512
     return select_lanes<W>(bits, a, ChunkBits{});
 #else
@@ -162,6 +193,16 @@ ASC_EMU_INLINE ChunkBits zero_inactive(uint64_t bits, ChunkBits a) {
 #endif
 }
 
+#if ASC_EMU_AVX512
+// Mask bits from one bit a lane.
+template <uint32_t W>
+ASC_EMU_INLINE uint64_t bits_of_native(uint64_t lanes) {
+    if constexpr (W == 1)
+        return lanes;
+    else
+        return _pdep_u64(lanes, kLaneLow<W>);
+}
+#endif
 // Mask bits of lanes that are -1 or 0.
 template <uint32_t W>
 ASC_EMU_INLINE uint64_t bits_of_lanes(Chunk<LaneInt<W>> lanes) {
@@ -192,6 +233,31 @@ ASC_EMU_INLINE Chunk<float> float_of(Chunk<uint32_t> v) {
     return reinterpret_cast<Chunk<float>>(v);
 }
 
+// The higher and the lower of numbers, +0 above -0; not for NaN.
+ASC_EMU_INLINE Chunk<float> higher(Chunk<float> a, Chunk<float> b) {
+#if ASC_EMU_AVX512
+    return _mm512_range_ps(a, b, 5);  // the maximum, with its sign
+#else
+    const Chunk<float> x = a > b ? a : b, y = b > a ? b : a;
+    return float_of(bits_of(x) & bits_of(y));
+#endif
+}
+ASC_EMU_INLINE Chunk<float> lower(Chunk<float> a, Chunk<float> b) {
+#if ASC_EMU_AVX512
+    return _mm512_range_ps(a, b, 4);  // the minimum, with its sign
+#else
+    const Chunk<float> x = a < b ? a : b, y = b < a ? b : a;
+    return float_of(bits_of(x) | bits_of(y));
+#endif
+}
+// `numbers` where neither of a and b is NaN, NaN elsewhere.
+ASC_EMU_INLINE Chunk<float> number_of_both(Chunk<float> a, Chunk<float> b, Chunk<float> numbers) {
+#if ASC_EMU_AVX512
+    return _mm512_mask_add_ps(numbers, _mm512_cmp_ps_mask(a, b, _CMP_UNORD_Q), a, b);
+#else
+    return select_float((a == a) & (b == b), numbers, a + b);
+#endif
+}
 // NaN results are the canonical quiet NaN: payloads differ between instruction sets.
 ASC_EMU_INLINE Chunk<float> canonical_nan(Chunk<float> v) {
     const auto nan = float_of(splat<uint32_t>(0x7fc00000u));

@@ -198,59 +198,39 @@ constexpr uint32_t kConvertMaskWidth = is_nibbles<D> || is_nibbles<S> ? 4
                                        : sizeof(D) > sizeof(S)        ? sizeof(D)
                                                                       : sizeof(S);
 
-template <class D, class S, Round R, bool kSat, uint32_t kPart>
-ASC_EMU_INLINE void convert_as(VectorRegister<D>& dst, const VectorRegister<S>& src,
-                               const MaskRegister& mask) {
-    constexpr uint32_t W = kConvertMaskWidth<D, S>;
-    zeroing<W>(dst, mask, [&](uint32_t k) ASC_EMU_LAMBDA {
-        return convert_chunk<D, S, R, kSat, kPart>(src.part[k]);
-    });
-}
 // Whether saturation makes a difference, so that CTRL[60] has something to decide.
 template <class D, class S>
 constexpr bool may_saturate =
     !is_nibbles<D> && !one_of<D, float, fp8_e8m0_t> && !one_of<S, fp8_e8m0_t> &&
     (sizeof(D) < sizeof(S) || one_of<S, half, bfloat16_t, float>);
 
-// One conversion for all parts, in a loop: CTRL rarely asks for it, and it is compiled with every
-// kernel that converts.
-template <class D, class S, Round R, bool kSat>
-inline void convert_part(VectorRegister<D>& dst, const VectorRegister<S>& src,
-                         const MaskRegister& mask, uint32_t part) {
+// One conversion for all parts: CTRL rarely asks for it, and it is compiled with every kernel that
+// converts.
+template <class D, class S, Round R>
+[[gnu::noinline, gnu::cold]] ChunkBits convert_globally(ChunkBits v, uint32_t part) {
     constexpr uint32_t W = kConvertMaskWidth<D, S>;
     using Lane = Chunk<LaneBits<W == 8 ? 8 : 4>>;
     const auto in = sizeof(S) < sizeof(D) || is_nibbles<S> ? 8 * sizeof(S) * part : 0;
     const auto out = sizeof(D) < sizeof(S) || is_nibbles<D> ? 8 * sizeof(D) * part : 0;
-    for (uint32_t k = 0; k < kChunks; ++k) {
-        const auto v = reinterpret_cast<ChunkBits>(reinterpret_cast<Lane>(src.part[k]) >> in);
-        const auto r = reinterpret_cast<Lane>(convert_chunk<D, S, R, kSat, 0>(v)) << out;
-        dst.part[k] = zero_inactive<W>(mask.chunk(k), reinterpret_cast<ChunkBits>(r));
-    }
-}
-template <class D, class S, Round R>
-[[gnu::noinline, gnu::cold]] VectorRegister<D> convert_globally(VectorRegister<S> src,
-                                                                MaskRegister mask, uint32_t part) {
-    constexpr bool kInteger = std::is_integral_v<D>;
     const uint32_t modes = asc_emu_vector.modes;
-    const bool saturate = kInteger ? !(modes & kCastTruncate) : (modes & kFloatSaturate) != 0;
-    VectorRegister<D> dst;
-    if (saturate)
-        convert_part<D, S, R, true>(dst, src, mask, part);
-    else
-        convert_part<D, S, R, false>(dst, src, mask, part);
-    return dst;
+    const bool saturate =
+        std::is_integral_v<D> ? !(modes & kCastTruncate) : (modes & kFloatSaturate) != 0;
+    const auto source = reinterpret_cast<ChunkBits>(reinterpret_cast<Lane>(v) >> in);
+    const ChunkBits r = saturate ? convert_chunk<D, S, R, true, 0>(source)
+                                 : convert_chunk<D, S, R, false, 0>(source);
+    return reinterpret_cast<ChunkBits>(reinterpret_cast<Lane>(r) << out);
 }
 template <class D, class S, Round R, bool kSat, uint32_t kPart>
 ASC_EMU_INLINE void convert(VectorRegister<D>& dst, const VectorRegister<S>& src,
                             const MaskRegister& mask) {
     ASC_EMU_TIMED_OP((kConvertClass<D, S>), dst, src, mask);
-    if constexpr (may_saturate<D, S>) {
-        if (vector_mode(kCastGlobal)) {
-            dst = convert_globally<D, S, R>(src, mask, kPart);
-            return;
-        }
-    }
-    convert_as<D, S, R, kSat, kPart>(dst, src, mask);
+    VectorRegister<D> r;
+    if (may_saturate<D, S> && vector_mode(kCastGlobal))
+        ASC_EMU_EACH_CHUNK(k, r.part[k] = (convert_globally<D, S, R>(src.part[k], kPart)))
+    else
+        ASC_EMU_EACH_CHUNK(k, r.part[k] = (convert_chunk<D, S, R, kSat, kPart>(src.part[k])))
+    zeroing<kConvertMaskWidth<D, S>>(dst, mask,
+                                     [&](uint32_t k) ASC_EMU_LAMBDA { return r.part[k]; });
 }
 
 }  // namespace asc_emu

@@ -24,7 +24,7 @@ struct alignas(64) VectorRegister {
     // A cast between register types keeps the bits.
     template <class U>
     explicit ASC_EMU_INLINE VectorRegister(const VectorRegister<U>& other) {
-        each_chunk([&](uint32_t k) ASC_EMU_LAMBDA { part[k] = other.part[k]; });
+        ASC_EMU_EACH_CHUNK(k, part[k] = other.part[k])
         ASC_EMU_SAME_STAMP(*this, other);
     }
 };
@@ -47,12 +47,12 @@ struct alignas(32) MaskRegister {
             word[k / kPerWord] |= bits << (k % kPerWord * (kChunkBytes & 63));
     }
     template <uint32_t W>
-    constexpr bool lane(uint32_t i) const {
+    constexpr ASC_EMU_FORCED bool lane(uint32_t i) const {
         return (word[i * W / 64] >> (i * W % 64)) & 1;
     }
     // Every lane of a W-byte type is active.
     template <uint32_t W>
-    constexpr bool all() const {
+    constexpr ASC_EMU_FORCED bool all() const {
         return (word[0] & word[1] & word[2] & word[3] & kLaneLow<W>) == kLaneLow<W>;
     }
 };
@@ -84,12 +84,19 @@ ASC_EMU_INLINE void set_lanes(VectorRegister<T>& v, const LaneArray<U>& a) {
 template <class T>
 using BitsOf = LaneBits<sizeof(T)>;
 
-// dst.part[k] = rule(k), inactive lanes of W bytes zero.
+// Whether the compiler knows that all lanes of W bytes are active.
+template <uint32_t W>
+ASC_EMU_INLINE bool surely_all(const MaskRegister& mask) {
+    const bool all = mask.template all<W>();
+    return __builtin_constant_p(all) && all;
+}
+// dst.part[k] = rule(k), inactive lanes of W bytes zero. NOTE: one branch for all members, and
+// behind them, since the compiler looks at all that follows it twice until it knows the mask.
 template <uint32_t W, class T, class Rule>
 ASC_EMU_INLINE void zeroing(VectorRegister<T>& dst, const MaskRegister& mask, Rule rule) {
-    each_chunk([&](uint32_t k) ASC_EMU_LAMBDA {
-        dst.part[k] = zero_inactive<W>(mask.chunk(k), reinterpret_cast<ChunkBits>(rule(k)));
-    });
+    ASC_EMU_EACH_CHUNK(k, dst.part[k] = reinterpret_cast<ChunkBits>(rule(k)))
+    if (surely_all<W>(mask)) return;
+    ASC_EMU_EACH_CHUNK(k, dst.part[k] = zero_inactive<W>(mask.chunk(k), dst.part[k]))
 }
 // Member k of a register as lanes of U.
 template <class U, class T>

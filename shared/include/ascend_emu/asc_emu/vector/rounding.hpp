@@ -50,6 +50,23 @@ constexpr FloatTarget kToE5m2{5, 2, 15, 0x7b, 0x7c, 0x7f, true};
 constexpr FloatTarget kToE2m1{2, 1, 1, 7, 7, 0, false};
 constexpr FloatTarget kToE1m2{1, 2, 1, 7, 7, 0, false};
 
+// Codes of magnitudes, rounded to nearest even; any above F's largest finite one for what is
+// larger.
+template <const FloatTarget& F>
+ASC_EMU_INLINE U32 nearest_code(U32 magnitude) {
+    constexpr uint32_t kDrop = 23 - F.mantissa_bits;
+    const U32 odd = (magnitude >> kDrop) & 1u;
+    constexpr uint32_t kHalf = (1u << (kDrop - 1)) - 1;
+    // The hidden bit carries into the exponent by itself.
+    const U32 normal = (magnitude - ((127u - F.bias) << 23) + kHalf + odd) >> kDrop;
+    if constexpr (F.exponent_bits == 8) return normal;
+    // Below the smallest normal number an addition rounds to its multiples.
+    constexpr uint32_t kLeast = (127u + 1 - F.bias) << 23;
+    constexpr uint32_t kUnits = kLeast + (kDrop << 23);
+    const U32 small =
+        bits_of(float_of(magnitude) + float_of(splat<uint32_t>(kUnits))) - splat<uint32_t>(kUnits);
+    return magnitude < kLeast ? small : normal;
+}
 template <const FloatTarget& F, Round R, bool kSat>
 ASC_EMU_INLINE U32 float_to_target(U32 b) {
     constexpr int kDrop = 23 - F.mantissa_bits;
@@ -57,7 +74,9 @@ ASC_EMU_INLINE U32 float_to_target(U32 b) {
     const U32 magnitude = b & 0x7fffffffu;
     const U32 sign = b & 0x80000000u;
     U32 code;
-    if constexpr (F.exponent_bits == 8) {
+    if constexpr (R == Round::rn) {
+        code = nearest_code<F>(magnitude);
+    } else if constexpr (F.exponent_bits == 8) {
         code = rounded<R>(magnitude >> kDrop, magnitude & ((1u << kDrop) - 1),
                           splat<uint32_t>(1u << (kDrop - 1)), sign);
     } else {
@@ -78,7 +97,7 @@ ASC_EMU_INLINE U32 float_to_target(U32 b) {
         code = base + kept;
     }
     constexpr uint32_t kOver = kSat ? F.max_finite : F.overflow;
-    code = (code > F.max_finite) | (magnitude >= 0x7f800000u) ? splat<uint32_t>(kOver) : code;
+    code = code > F.max_finite ? splat<uint32_t>(kOver) : code;
     code = code | (sign >> (31 - kWidth));
     uint32_t nan = kSat ? 0 : F.nan;
     if constexpr (kSat && F.keeps_nan) {

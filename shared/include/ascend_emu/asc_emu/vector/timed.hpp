@@ -114,8 +114,6 @@ class Timed {
 #define ASC_EMU_TIMED_AT(destination, ...) \
     const ::asc_emu::Timed asc_emu_timed(__VA_ARGS__, destination)
 #define ASC_EMU_TIMED_CALL(...) static_cast<void>(__VA_ARGS__)
-// Checkers only: instructions tell the timing model of themselves.
-#define ASC_EMU_OBSERVED ((asc_emu_observing & 1) != 0)
 #define ASC_EMU_SAME_STAMP(to, from) (to).stamp = (from).stamp
 #define ASC_EMU_VECTOR_FENCE() asc_emu_vector_fence()
 
@@ -127,7 +125,6 @@ class Timed {
 #define ASC_EMU_TIMED_MOVE(...) static_cast<void>(0)
 #define ASC_EMU_TIMED_AT(...) static_cast<void>(0)
 #define ASC_EMU_TIMED_CALL(...) static_cast<void>(0)
-#define ASC_EMU_OBSERVED (asc_emu_observing != 0)
 #define ASC_EMU_SAME_STAMP(to, from) static_cast<void>(0)
 #define ASC_EMU_VECTOR_FENCE() static_cast<void>(0)
 
