@@ -87,13 +87,14 @@ def native(session: nox.Session) -> None:
 
 @nox.session
 def lint(session: nox.Session) -> None:
-    """Check Python style, spelling, import rules and that generated stubs are current."""
+    """Check Python style, spelling, import rules and that generated files are current."""
     _prepare(session)
     _run(session, "-m", "ruff", "check", ".")
     _run(session, "-m", "ruff", "format", "--check", ".")
     _run(session, "-m", "codespell_lib", *_tracked("*.py", "*.md", "*.hpp", "*.cpp", "*.h"))
     _run(session, "tools/check_imports.py")
     _run(session, "tools/gen_stubs.py", "--check")
+    _run(session, "tools/gen_texts.py", "--check")
 
 
 @nox.session(name="format")

@@ -144,6 +144,7 @@ class Env:
             cache_disable=self.get_bool("JIT_CACHE_DISABLE"),
             cache_shared=self.get_bool("JIT_CACHE_SHARED"),
             cache_max_size=self.get_size("JIT_CACHE_MAX_SIZE"),
+            shipped_texts=self.get_bool("JIT_SHIPPED_TEXTS", True),
             num_workers=self.get_int("JIT_NUM_WORKERS", 0, 0, 4096),
             log=self.get("JIT_LOG", "stderr") or "stderr",
             npu_arch=self.get_int("JIT_NPU_ARCH", 3510, 1, 1 << 31),
@@ -194,6 +195,7 @@ class EnvSettings:
     cache_disable: bool = False
     cache_shared: bool = False
     cache_max_size: int = 0
+    shipped_texts: bool = True
     num_workers: int = 0
     log: str = "stderr"
     npu_arch: int = 3510

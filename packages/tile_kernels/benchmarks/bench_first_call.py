@@ -2,9 +2,11 @@
 
 Each operator runs in a process of its own, forked after all imports. Its cache holds the emulator
 runtime and the precompiled header, which the first kernel of a machine builds, and nothing else.
-Wall time means something on an idle machine only; CPU time suffers less from other work.
+Texts that came with the package count as the user has them; `--lower` leaves them out, which is
+what a call with rare options takes. Wall time means something on an idle machine only; CPU time
+suffers less from other work.
 
-Run: python benchmarks/bench_first_call.py [--csv results/first_call.csv] [--only gate]
+Run: python benchmarks/bench_first_call.py [--csv results/first_call.csv] [--only gate] [--lower]
 """
 
 from __future__ import annotations
@@ -24,7 +26,8 @@ from bench_io import Row, report
 from first_call_cases import cases, import_kernels
 
 COLUMNS = (
-    "operator", "kernels", "wall_s", "cpu_s", "lower_s", "compilers_s", "rest_s", "slowest_passes",
+    "operator", "kernels", "shipped", "wall_s", "cpu_s", "lower_s", "compilers_s", "rest_s",
+    "slowest_passes",
 )  # fmt: skip
 PREFIXES = ("TK", "DJ")
 SHARED = ("pch", "runtime")
@@ -47,9 +50,9 @@ def measure(name: str, call: Callable[[], Any], warm: Path, folder: Path) -> Row
     """What the first call of an operator takes.
 
     Returns:
-        `wall_s` and `cpu_s` of all; `lower_s` of TileLang's passes, `compilers_s` of the C++
-        compiler, `rest_s` of everything else, all CPU seconds. The slowest passes with their
-        seconds.
+        `kernels`, and how many of them came `shipped` as text. `wall_s` and `cpu_s` of all;
+        `lower_s` of TileLang's passes, `compilers_s` of the C++ compiler, `rest_s` of everything
+        else, all CPU seconds. The slowest passes with their seconds.
     """
     root = Path(tempfile.mkdtemp(dir=folder))
     for part in SHARED:
@@ -74,7 +77,7 @@ def measure(name: str, call: Callable[[], Any], warm: Path, folder: Path) -> Row
 
 def _first_call(name: str, call: Callable[[], Any], root: Path) -> Row:
     _use_cache(root)
-    passes = _time_passes()
+    passes, shipped = _time_passes(), _count_shipped()
     before, start = os.times(), time.perf_counter()
     call()
     wall, after = time.perf_counter() - start, os.times()
@@ -87,6 +90,7 @@ def _first_call(name: str, call: Callable[[], Any], root: Path) -> Row:
     return {
         "operator": name,
         "kernels": len(list((root / "cache").iterdir())),
+        "shipped": len(shipped),
         "wall_s": round(wall, 2),
         "cpu_s": round(own + compilers, 2),
         "lower_s": round(lowering, 2),
@@ -119,6 +123,22 @@ def _time_passes() -> dict[str, float]:
     return seconds
 
 
+def _count_shipped() -> list[str]:
+    """Names of the kernels whose texts came with the package, which later calls fill."""
+    from tile_kernels._shared.jit.tilelang.shipped_texts import ShippedTexts
+
+    names: list[str] = []
+    find = ShippedTexts.find
+
+    def counted(self: ShippedTexts, name: str, key: str) -> Any:
+        found = find(self, name, key)
+        names.extend([name] if found is not None else [])
+        return found
+
+    ShippedTexts.find = counted  # type: ignore[method-assign]
+    return names
+
+
 def rows(only: str) -> Iterator[Row]:
     """All operators whose name holds `only`."""
     with tempfile.TemporaryDirectory() as name:
@@ -131,10 +151,12 @@ def rows(only: str) -> Iterator[Row]:
 @click.command()
 @click.option("--csv", "path", type=click.Path(path_type=Path), help="Also write the rows here.")
 @click.option("--only", default="", help="Operators whose name holds this text.")
+@click.option("--lower", is_flag=True, help="Leave texts that came with the package out.")
 @click.option("--smoke", is_flag=True, help="One operator, to try the program itself.")
-def main(path: Path | None, only: str, smoke: bool) -> None:
+def main(path: Path | None, only: str, lower: bool, smoke: bool) -> None:
     """Measure, print a table, and write CSV rows."""
     torch.set_num_threads(1)  # a pool of threads does not survive a fork
+    os.environ["TK_JIT_SHIPPED_TEXTS"] = str(int(not lower))
     import_kernels()
     title = "first call from an empty cache, seconds"
     report(title, COLUMNS, rows("normalize_weight" if smoke else only), path)

@@ -1,4 +1,4 @@
-"""A small call of every operator, for `bench_first_call.py`."""
+"""A small call of every operator, of sizes as models have them, for `bench_first_call.py`."""
 
 from __future__ import annotations
 
@@ -88,10 +88,11 @@ def _casts() -> Calls:
     x, block = torch.randn(128, 256).bfloat16(), (128, 128)
     e4, sf = x.to(torch.float8_e4m3fn), torch.rand(128, 8)
     e2 = torch.randint(-128, 128, (128, 128)).to(torch.int8)
-    powers = torch.ones(128, 8)
+    powers, rows = torch.ones(128, 8), torch.ones(16, 2048).to(torch.float8_e4m3fn)
+    sf_of_rows = torch.rand(16, 16)
     return {
         "cast": lambda: quant.cast(x.float(), "bf16"),
-        "cast_back": lambda: quant.cast_back((e4, sf[:, :2].contiguous()), "bf16", (1, 128)),
+        "cast_back": lambda: quant.cast_back((rows, sf_of_rows), "bf16", (1, 128)),
         "cast_back 32": lambda: quant.cast_back((e4, sf), "bf16", (1, 32)),
         "per_block_cast": lambda: quant.per_block_cast(x, "e4m3", block),
         "per_block_cast_lossless": lambda: quant.per_block_cast_lossless(
@@ -107,11 +108,12 @@ def _casts() -> Calls:
 
 def _token_casts() -> Calls:
     x, sf = torch.randn(128, 256).bfloat16(), torch.rand(128, 2)
+    rows = torch.randn(8, 4096).bfloat16()
     return {
         "per_token_cast": lambda: quant.per_token_cast(x, "e4m3", 128),
         "per_token_cast 32": lambda: quant.per_token_cast(x, "e4m3", 32),
         "per_token_cast e2m1": lambda: quant.per_token_cast(x, "e2m1", 32),
-        "per_token_cast e5m6": lambda: quant.per_token_cast(x, "e5m6", 256),
+        "per_token_cast e5m6": lambda: quant.per_token_cast(rows, "e5m6", 4096),
         "per_token_cast_with_sf_only": lambda: quant.per_token_cast_with_sf_only(x, "e4m3", 128),
         "per_token_cast_with_precomputed_sf": lambda: quant.per_token_cast_with_precomputed_sf(
             x, "e4m3", 128, sf
@@ -121,8 +123,8 @@ def _token_casts() -> Calls:
 
 
 def _fused() -> Calls:
-    x, wide = torch.randn(128, 256).bfloat16(), torch.randn(128, 512).bfloat16()
-    weight, rstd = torch.ones(256).bfloat16(), torch.rand(128)
+    x, wide = torch.randn(16, 2048).bfloat16(), torch.randn(16, 4096).bfloat16()
+    weight, rstd = torch.ones(2048).bfloat16(), torch.rand(16)
     return {
         "swiglu_forward": lambda: quant.swiglu_forward(wide, "bf16"),
         "swiglu_forward_and_per_token_cast": lambda: quant.swiglu_forward_and_per_token_cast(

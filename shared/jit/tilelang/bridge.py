@@ -6,14 +6,16 @@ API, with the device templates of the TileLang installation as they are (emulato
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property, partial
+from pathlib import Path
 from typing import Any
 
 from ...emulator.context import build_token
 from ..config import Config
 from ..errors import ArgumentError, CompileError, CompileManyError
+from ..mem_cache import MemCache
 from ..runtime import Runtime
 from .diagnosis import explained
 from .jit_function import TileLangFunction
@@ -22,14 +24,39 @@ from .lower import (
     Outputs,
     function_name,
     lower,
-    lowering_key,
+    lowering_keys,
     output_indices,
     template_dir,
 )
 from .lowered import Lowered
+from .shipped_texts import ShippedTexts
 from .text_cache import TextCache
 
-__all__ = ["TileLangBridge", "TileLangFunction"]
+__all__ = ["TextRequest", "TileLangBridge", "TileLangFunction"]
+
+
+@dataclass(frozen=True)
+class TextRequest:
+    """A traced function whose text is wanted.
+
+    Attributes:
+        function: the ``T.prim_func``.
+        pass_configs: TileLang's pass configuration.
+        outputs: indices of the parameters that a call allocates.
+        key: of the text, in the cache of this machine.
+        portable_key: of the text, in `ShippedTexts`.
+    """
+
+    function: Any
+    pass_configs: Mapping[str, Any]
+    outputs: tuple[int, ...]
+    key: str
+    portable_key: str
+
+    @property
+    def name(self) -> str:
+        """Name of the function."""
+        return function_name(self.function)
 
 
 class TileLangBridge:
@@ -37,16 +64,18 @@ class TileLangBridge:
 
     Args:
         env_prefix: prefix of the environment variables of its runtime; None for ``DJ``.
+        texts: folder of lowered kernels that came with the package, see `ShippedTexts`; it is not
+            read while ``JIT_SHIPPED_TEXTS`` is 0.
 
     Example:
         >>> add = TileLangBridge()(add)  # a function with @tilelang.jit
         >>> c = add(a, b)  # CPU tensors: lowered, compiled and run in the emulator
     """
 
-    def __init__(self, env_prefix: str | None = None) -> None:
+    def __init__(self, env_prefix: str | None = None, texts: Path | None = None) -> None:
         self._env_prefix = env_prefix
-        self._lock = threading.RLock()
-        self._kernels: dict[Any, TileLangKernel] = {}
+        self._text_folder = texts
+        self._kernels: MemCache[TileLangKernel] = MemCache()
 
     @cached_property
     def runtime(self) -> Runtime:
@@ -64,8 +93,16 @@ class TileLangBridge:
 
     @cached_property
     def texts(self) -> TextCache:
-        """Lowered kernels on disk."""
-        return TextCache(self.runtime.disk_cache)
+        """Lowered kernels in the cache."""
+        return TextCache(self.runtime.disk_cache, self.runtime.log)
+
+    @cached_property
+    def shipped(self) -> ShippedTexts | None:
+        """Lowered kernels that came with the package, if there are any and they are wanted."""
+        folder = self._text_folder
+        if folder is None or not self.runtime.env_snapshot.shipped_texts:
+            return None
+        return ShippedTexts(folder)
 
     def __call__(self, function: Any, **options: Any) -> Any:
         """Wraps a TileLang function.
@@ -94,9 +131,8 @@ class TileLangBridge:
         out_idx: Outputs = None,
         pass_configs: Mapping[str, Any] | None = None,
     ) -> Lowered:
-        """The generated text of a ``T.prim_func``, from the disk cache if it is there."""
-        key, make = self._request(function, out_idx, pass_configs)
-        return self.texts.find(key) or make()
+        """The generated text of a ``T.prim_func``, from the cache or the package if it is there."""
+        return self.text(self.request(function, out_idx, pass_configs))
 
     def compile(
         self,
@@ -117,7 +153,8 @@ class TileLangBridge:
             CompileError: the function cannot be lowered, or its text uses something the emulator
                 does not have, which the message names.
         """
-        return self.compile_with_key(function, out_idx, pass_configs)[1]
+        request = self.request(function, out_idx, pass_configs)
+        return self.kernel(request.key, self.text(request))
 
     def compile_many(
         self, requests: Sequence[Any], workers: int | None = None
@@ -151,41 +188,37 @@ class TileLangBridge:
             raise CompileManyError("\n".join(lines), errors=errors, results=results)
         return results
 
-    def compile_with_key(
+    def request(
         self, function: Any, out_idx: Outputs, pass_configs: Mapping[str, Any] | None
-    ) -> tuple[str, TileLangKernel]:
-        """The key of the lowered text, for `find`, and the kernel."""
-        key, make = self._request(function, out_idx, pass_configs)
-        kernel = self.find(key)
-        if kernel is None:
-            kernel = self._kernels.setdefault((key, build_token()), self._compiled(make()))
-        return key, kernel
-
-    def find(self, key: str) -> TileLangKernel | None:
-        """The kernel of a lowering key, if this process or the disk has its text."""
-        build = (key, build_token())
-        kernel = self._kernels.get(build)
-        if kernel is None:
-            lowered = self.texts.find(key)
-            if lowered is not None:
-                kernel = self._kernels.setdefault(build, self._compiled(lowered))
-        return kernel
-
-    def _request(
-        self, function: Any, out_idx: Outputs, pass_configs: Mapping[str, Any] | None
-    ) -> tuple[str, Callable[[], Lowered]]:
+    ) -> TextRequest:
+        """What the text of a traced function depends on, and its keys."""
         outputs = output_indices(function, out_idx)
         own = (function.attrs or {}).get("tilelang_pass_configs") or {}
         configs = {**{str(key): value for key, value in own.items()}, **(pass_configs or {})}
         configs = {getattr(key, "value", key): value for key, value in configs.items()}
-        key = lowering_key(function, configs, outputs)
+        return TextRequest(function, configs, outputs, *lowering_keys(function, configs, outputs))
 
-        def make() -> Lowered:
-            lowered = lower(function, configs, outputs)
-            self.texts.store(key, lowered)
-            return lowered
+    def text(self, request: TextRequest) -> Lowered:
+        """The text of a traced function: from this process, the cache, the package, or new."""
+        return self.find_text(request.key) or self._text(request)
 
-        return key, make
+    def find_text(self, key: str) -> Lowered | None:
+        """The text of a key, if this process or the cache has it."""
+        kernel = self._kernels.peek((key, build_token()))
+        return kernel.lowered if kernel is not None else self.texts.find(key)
+
+    def kernel(self, key: str, lowered: Lowered) -> TileLangKernel:
+        """The kernel of a text with this key, compiled once, whichever threads ask for it."""
+        return self._kernels.get((key, build_token()), lambda: self._compiled(lowered))
+
+    def _text(self, request: TextRequest) -> Lowered:
+        """The text of a function that the cache does not have: the shipped one, or a new one."""
+        lowered = self.shipped.find(request.name, request.portable_key) if self.shipped else None
+        if lowered is None:
+            lowered = lower(request.function, request.pass_configs, request.outputs)
+        # NOTE: a shipped text too, for the next process: what it knows of a call is `key`.
+        self.texts.store(request.key, lowered)
+        return lowered
 
     def _compiled(self, lowered: Lowered) -> TileLangKernel:
         tag = "".join(char if char.isalnum() else "_" for char in lowered.name)

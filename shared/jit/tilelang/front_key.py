@@ -14,10 +14,11 @@ import inspect
 import os
 import textwrap
 from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import is_dataclass
 from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
 from typing import Any
 
-__all__ = ["call_form", "function_key"]
+__all__ = ["Form", "call_form", "function_key", "means_the_same_elsewhere"]
 
 # Modules whose content the version of Python and TileLang decides.
 _KNOWN = frozenset(
@@ -26,6 +27,7 @@ _KNOWN = frozenset(
 _PLAIN = (type(None), bool, int, float, complex, str, bytes, type(Ellipsis))
 # Built-in functions that reach what no name in the source tells.
 _HIDDEN = frozenset(("eval", "exec", "globals", "id", "input", "locals", "open", "vars"))
+_OBJECT = "object"
 _PREFIXES = ("TILELANG_", "TVM_", "TL_")
 
 
@@ -53,10 +55,14 @@ def function_key(function: Any, options: Sequence[Any], versions: Sequence[str])
     return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogateescape")).hexdigest()[:32]
 
 
-def call_form(
-    arguments: Mapping[str, Any], runtime: Container[str]
-) -> tuple[tuple[str, Any], ...] | None:
+Form = tuple[tuple[str, Any], ...]
+
+
+def call_form(arguments: Mapping[str, Any], runtime: Container[str]) -> Form | None:
     """Returns what a call's arguments tell the front end, hashable; None for unknown objects.
+
+    Frozen dataclasses stand for themselves: their classes have a meaning in this process only, see
+    `means_the_same_elsewhere`.
 
     Args:
         arguments: by name, in any order.
@@ -69,6 +75,17 @@ def call_form(
         )
     except _NoKey:
         return None
+
+
+def means_the_same_elsewhere(form: Form) -> bool:
+    """Whether another process can compare a form by its `repr`."""
+    return not any(_holds_object(argument) for _, argument in form)
+
+
+def _holds_object(argument: Any) -> bool:
+    if argument[0] in ("tuple", "list"):
+        return any(map(_holds_object, argument[1:]))
+    return bool(argument[0] == _OBJECT)
 
 
 def _argument(value: Any, runtime: bool) -> Any:
@@ -84,6 +101,12 @@ def _argument(value: Any, runtime: bool) -> Any:
         if runtime and hasattr(value, "stride") and hasattr(value, "device"):
             shape, strides = tuple(value.shape), value.stride()
             return ("tensor", str(value.dtype), shape, strides, str(value.device.type))
+    if not runtime and is_dataclass(kind) and kind.__dataclass_params__.frozen:  # type: ignore[attr-defined]
+        try:
+            hash(value)
+        except TypeError as error:
+            raise _NoKey from error
+        return (_OBJECT, kind, value)
     raise _NoKey
 
 

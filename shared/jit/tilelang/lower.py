@@ -16,7 +16,7 @@ from ..errors import CompileError, ToolchainError
 from .expression import encode
 from .lowered import SCHEMA, Lowered, Parameter
 
-__all__ = ["function_name", "lower", "lowering_key", "output_indices", "template_dir"]
+__all__ = ["function_name", "lower", "lowering_keys", "output_indices", "template_dir"]
 
 Outputs = Sequence[int] | int | None
 
@@ -84,15 +84,25 @@ def function_name(function: Any) -> str:
     return str((function.attrs or {}).get("global_symbol", "main"))
 
 
-def lowering_key(function: Any, pass_configs: Mapping[str, Any], outputs: Sequence[int]) -> str:
-    """Returns the digest of everything the lowered text depends on."""
+def lowering_keys(
+    function: Any, pass_configs: Mapping[str, Any], outputs: Sequence[int]
+) -> tuple[str, str]:
+    """Returns digests of everything the lowered text depends on.
+
+    Returns:
+        For the cache of this machine, with the sizes of TileLang's libraries; and for texts that
+        come with a package, with TileLang's version only.
+    """
     parts = [
         str(SCHEMA),
-        version(),
         function.script(show_meta=True),
         repr(sorted((str(key), repr(value)) for key, value in pass_configs.items())),
         repr(tuple(outputs)),
     ]
+    return _digest(version(), *parts), _digest(_tilelang().version, *parts)
+
+
+def _digest(*parts: str) -> str:
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:32]
 
 

@@ -6,12 +6,14 @@ One JSON file per key below `<cache root>/tilelang`, written beside its name and
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from .. import fs
+from ..log import Log
 from ..store import DiskCache
 from .lowered import Lowered
 
@@ -38,10 +40,12 @@ class TextCache:
 
     Args:
         disk: cache whose roots are used; nothing is stored where it stores nothing.
+        log: is told, once, when something cannot be stored.
     """
 
-    def __init__(self, disk: DiskCache) -> None:
+    def __init__(self, disk: DiskCache, log: Log) -> None:
         self._disk = disk
+        self._log = log
 
     def find(self, key: str) -> Lowered | None:
         """Returns the lowered kernel of a key; damaged files count as missing."""
@@ -80,8 +84,14 @@ class TextCache:
             fs.make_directories(path.parent)
             temporary.write_bytes(content)
             os.replace(temporary, path)
-        except OSError:
-            temporary.unlink(missing_ok=True)
+        except OSError as error:
+            with contextlib.suppress(OSError):
+                temporary.unlink(missing_ok=True)
+            self._log.warn_once(
+                "texts",
+                f"lowered kernels cannot be kept in {path.parent.parent}, other processes will "
+                f"lower them again: {error}",
+            )
 
 
 def _path(root: Path, name: str) -> Path:

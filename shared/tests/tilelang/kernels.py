@@ -100,3 +100,15 @@ def one_too_far(x):
             for i in T.Parallel(THREADS):
                 if i <= n:
                     x[i] = 1.0
+
+
+@tilelang.jit(target="ascend")
+def doubled(x):
+    """Changes its argument in place."""
+    rows, n = T.dynamic("rows, n")
+    x: T.Tensor((rows, n), T.int32)
+    with T.Kernel(rows) as row:
+        with T.SimtVF(threads=THREADS):
+            for i in T.Parallel(THREADS):
+                if i < n:
+                    x[row, i] = x[row, i] * 2

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import torch
 
+from tile_kernels._bridge import launched_together
 from tile_kernels._checks import check_tensor, check_whole
 from tile_kernels.config import get_num_vec_cores
 from tile_kernels.moe.group_count_kernel import group_count
@@ -34,8 +35,9 @@ def aux_fi(topk_idx: torch.Tensor, num_experts: int, num_aux_topk: int) -> torch
         return torch.zeros(num_experts, dtype=torch.float32, device=topk_idx.device)
     from tile_kernels.moe.group_count_asc import scale_counts
 
-    counts = group_count(topk_idx, num_experts)
     out = torch.empty(num_experts, dtype=torch.float32, device=topk_idx.device)
     divisor = float(tokens * num_aux_topk)
-    scale_counts(counts, out, float(num_experts), divisor, cores=get_num_vec_cores())
+    with launched_together():
+        counts = group_count(topk_idx, num_experts)
+        scale_counts(counts, out, float(num_experts), divisor, cores=get_num_vec_cores())
     return out

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import torch
 
+from tile_kernels._bridge import launched_together
 from tile_kernels._checks import check_same_device, check_shape, check_tensor, check_whole
 from tile_kernels.config import get_num_vec_cores
 from tile_kernels.errors import TileKernelsValueError
@@ -83,14 +84,9 @@ def expand_to_fused_with_sf(
         out_sf = torch.empty((words, padded), dtype=sf.dtype, device=sf.device).T[:rows]
     else:
         out_sf = torch.empty((rows, words), dtype=sf.dtype, device=sf.device)
-    _expand(data, token_topk_to_pos, pos_to_expert, out)
-    if out_sf.numel():
-        from tile_kernels.moe.expand_to_fused_asc import scatter_scales
-
-        dtype = "int16" if sf.dtype == torch.int16 else "int32"
-        source, target = (item.view(getattr(torch, dtype)) for item in (sf, out_sf))
-        mapping = (token_topk_to_pos, pos_to_expert)
-        scatter_scales(source, *mapping, target, dtype=dtype, cores=get_num_vec_cores())
+    with launched_together():
+        _expand(data, token_topk_to_pos, pos_to_expert, out)
+        _expand_scales(sf, token_topk_to_pos, pos_to_expert, out_sf)
     return out, out_sf
 
 
@@ -132,3 +128,19 @@ def _expand(
 
     rows, target = x.view(torch.int8), out.view(torch.int8)
     scatter_rows(rows, token_topk_to_pos, pos_to_expert, target, cores=get_num_vec_cores())
+
+
+def _expand_scales(
+    sf: torch.Tensor,
+    token_topk_to_pos: torch.Tensor,
+    pos_to_expert: torch.Tensor,
+    out: torch.Tensor,
+) -> None:
+    if not out.numel():
+        return
+    from tile_kernels.moe.expand_to_fused_asc import scatter_scales
+
+    dtype = "int16" if sf.dtype == torch.int16 else "int32"
+    source, target = (item.view(getattr(torch, dtype)) for item in (sf, out))
+    mapping = (token_topk_to_pos, pos_to_expert)
+    scatter_scales(source, *mapping, target, dtype=dtype, cores=get_num_vec_cores())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import torch
 
+from tile_kernels._bridge import launched_together
 from tile_kernels._checks import check_tensor, check_whole
 from tile_kernels.config import get_num_vec_cores
 
@@ -92,9 +93,10 @@ def _launch(
     flat = topk_idx.view(-1)
     rows, experts = by_position[0].numel(), by_expert[0].numel()
     counts = torch.empty((cores, experts), dtype=torch.int32, device=topk_idx.device)
-    count_slices(flat, counts, *by_position, cores=cores)
-    place_experts(counts, *by_expert, alignment, rows, most=cores)
-    if flat.numel():
-        target = token_topk_to_pos.view(-1)
-        k = topk_idx.shape[1]
-        hand_out_positions(flat, counts, *by_position, target, k, cores=cores)
+    with launched_together():
+        count_slices(flat, counts, *by_position, cores=cores)
+        place_experts(counts, *by_expert, alignment, rows, most=cores)
+        if flat.numel():
+            target = token_topk_to_pos.view(-1)
+            k = topk_idx.shape[1]
+            hand_out_positions(flat, counts, *by_position, target, k, cores=cores)

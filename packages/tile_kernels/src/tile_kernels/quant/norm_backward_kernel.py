@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 
 from tile_kernels import config as settings
+from tile_kernels._bridge import launched_together
 from tile_kernels.errors import TileKernelsTypeError, TileKernelsValueError
 from tile_kernels.quant.block_cast_kernel import check_blocks, dtype_name
 from tile_kernels.quant.cast_plan import BYTES, UB_LIMIT
@@ -123,12 +124,13 @@ def _launch(
     unused = torch.empty((1, 1), dtype=x.dtype, device=x.device)
     shape = (cores, hidden) if weight is not None else (1, 1)
     partial = torch.empty(shape, dtype=torch.float32, device=x.device)
-    kernel(
-        grad, x, unused.view(1) if weight is None else weight, rstd,
-        unused if residual is None else residual, x_grad.view(-1, hidden), partial,
-        out_scale, ceil_div(x.shape[0], rows),
-        dtype=dtype_name(x.dtype), rows=rows, width=width, cores=cores,
-        has_residual=residual is not None, has_weight=weight is not None,
-    )  # fmt: skip
-    if total is not None:
-        column_sum(partial, total, cores, dtype=dtype_name(total.dtype), cores=cores)
+    with launched_together():
+        kernel(
+            grad, x, unused.view(1) if weight is None else weight, rstd,
+            unused if residual is None else residual, x_grad.view(-1, hidden), partial,
+            out_scale, ceil_div(x.shape[0], rows),
+            dtype=dtype_name(x.dtype), rows=rows, width=width, cores=cores,
+            has_residual=residual is not None, has_weight=weight is not None,
+        )  # fmt: skip
+        if total is not None:
+            column_sum(partial, total, cores, dtype=dtype_name(total.dtype), cores=cores)

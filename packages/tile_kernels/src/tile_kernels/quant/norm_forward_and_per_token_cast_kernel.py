@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 
 from tile_kernels import config as settings
+from tile_kernels._bridge import launched_together
 from tile_kernels._checks import check_whole
 from tile_kernels.errors import TileKernelsTypeError, TileKernelsValueError
 from tile_kernels.quant import common
@@ -82,15 +83,16 @@ def norm_forward_and_per_token_cast(
     check_blocks("norm_forward_and_per_token_cast", x.shape[-1], HIDDEN_MULTIPLE)
     codes = output_or_new(out, tuple(x.shape), config.torch_dtype, x.device)
     _check_mega(mega_moe_sf, mega_moe_block_m, x, config)
-    result, rstd, norm_input = norm_forward(
-        x, weight, eps, residual, out_scale, out_bf16, residual_out
-    )
-    if x.dim() == 3:
-        sf = _cast_batches(result, codes, config)
-    else:
-        sf = _cast_into(result, codes, config, None)
-    if mega_moe_sf is not None and codes.numel():
-        _write_mega(sf, config, mega_moe_sf, mega_moe_block_m)
+    with launched_together():
+        result, rstd, norm_input = norm_forward(
+            x, weight, eps, residual, out_scale, out_bf16, residual_out
+        )
+        if x.dim() == 3:
+            sf = _cast_batches(result, codes, config)
+        else:
+            sf = _cast_into(result, codes, config, None)
+        if mega_moe_sf is not None and codes.numel():
+            _write_mega(sf, config, mega_moe_sf, mega_moe_block_m)
     return (codes, sf), result if with_out_bf16 else None, rstd, norm_input
 
 

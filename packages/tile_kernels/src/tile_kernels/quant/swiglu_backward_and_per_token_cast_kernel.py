@@ -6,6 +6,7 @@ from typing import Any
 
 import torch
 
+from tile_kernels._bridge import launched_together
 from tile_kernels._gather import gathered
 from tile_kernels.errors import TileKernelsTypeError, TileKernelsValueError
 from tile_kernels.quant import common
@@ -128,12 +129,16 @@ def _second_generation(
         return _in_one(
             plan, data, x_sf, act_x_grad, config, psum, topk_weights, factor, clamp_value
         )
-    values = data if isinstance(x, torch.Tensor) else cast_back(x, "fp32", (1, num_per_channels))
-    results = run_backward(
-        values, act_x_grad, torch.bfloat16, psum, topk_weights, factor, clamp_value, do_recompute
-    )
-    flat = results[0].view(-1, results[0].shape[-1])
-    quantised = per_token_cast(flat, fmt, num_per_channels, None, col, round_sf, packed)
+    with launched_together():
+        values = (
+            data if isinstance(x, torch.Tensor) else cast_back(x, "fp32", (1, num_per_channels))
+        )
+        results = run_backward(
+            values, act_x_grad, torch.bfloat16, psum, topk_weights, factor, clamp_value,
+            do_recompute,
+        )  # fmt: skip
+        flat = results[0].view(-1, results[0].shape[-1])
+        quantised = per_token_cast(flat, fmt, num_per_channels, None, col, round_sf, packed)
     return results[0], quantised, *results[1:]
 
 

@@ -215,13 +215,13 @@ def values_of_tile(halves, values, amax, rows, batches, limit, weight, factor, c
 @asc_kernel()
 def swiglu_forward(
     x, psum, weights, count, out, sf,
-    factor: T.float32, limit: T.float32, floor_bits: T.int32, tasks: T.int32,
+    factor: T.float32, limit: T.float32, floor_bits: T.int32, tasks: T.int32, across: T.int32,
     plan: Any = None, round_sf: bool = False,
 ):  # fmt: skip
     """Writes silu(left) * right * weight of `x` [tokens, 2 hidden].
 
     `plan` is a `SwigluPlan`; unused tensors have one element. `count` is accumulated: left above
-    the limit, right above, right below, valid elements.
+    the limit, right above, right below, valid elements. `across` tiles lie side by side.
     """
     N, XW, NP, NW, OM, OW, S0, S1, SS = T.dynamic("N, XW, NP, NW, OM, OW, S0, S1, SS")
     x: T.Tensor((N, XW), plan.x_dtype)
@@ -263,12 +263,12 @@ def swiglu_forward(
         ):
             row0, col0, valid = T.alloc_var(T.int32), T.alloc_var(T.int32), T.alloc_var(T.int32)
             with T.Stage(0), T.Task(latency=1, ii=1):
-                row0 = T.truncdiv(turn * plan.cores + core, plan.across) * R
-                col0 = T.truncmod(turn * plan.cores + core, plan.across) * C
+                row0 = T.truncdiv(turn * plan.cores + core, across) * R
+                col0 = T.truncmod(turn * plan.cores + core, across) * C
                 valid = T.min(N - row0, R)
                 if plan.alignment:
                     rows_of_experts(valid, psum, NP, row0, T.min(N - row0, R), plan.alignment)
-            wide = OW if plan.across == 1 else T.min(C, OW - col0)
+            wide = T.min(C, OW - col0)
             rows = valid
             stored = valid if plan.alignment else R
             # NOTE: behind the left half lies the right one, which the last tile of a row may read

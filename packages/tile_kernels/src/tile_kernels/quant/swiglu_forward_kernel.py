@@ -253,7 +253,7 @@ def _launch(
         weights is not None, clamp_value is not None, count is not None,
         count is None and _is_bf16(clamp_value),
     )  # fmt: skip
-    device = x.device
+    device, across = x.device, ceil_div(hidden, plan.cols)
     items = (
         torch.empty((1, 1), device=device)
         if sf is None or config is None
@@ -267,7 +267,7 @@ def _launch(
         out, items,
         1.0 if factor is None else float(factor), 0.0 if clamp_value is None else clamp_value,
         0 if config is None else common.float_bits(config.clamp_min_value),
-        ceil_div(x.shape[0], plan.rows) * plan.across,
+        ceil_div(x.shape[0], plan.rows) * across, across,
         plan=plan, round_sf=config is not None and config.round_sf,
     )  # fmt: skip
 

@@ -32,7 +32,7 @@ class SwigluPlan:
     Attributes:
         x_dtype, out_dtype: dtypes of the data.
         sf: the scales of the result; none in a plain SwiGLU.
-        rows, cols: elements of a tile; `across` of them lie side by side.
+        rows, cols: elements of a tile.
         stages: copies of the buffers of x and of the result, so that tiles overlap.
         cores: size of the grid.
         alignment: of the experts' first rows; 0 without experts.
@@ -45,7 +45,6 @@ class SwigluPlan:
     sf: Band
     rows: int
     cols: int
-    across: int
     stages: int
     cores: int
     alignment: int = 0
@@ -115,18 +114,17 @@ def plan_forward(
     room = UB_LIMIT if has_count else SIMD_UB_LIMIT
     options = (cores, alignment, has_weights, has_limit, has_count, narrow_limit)
 
-    def plan(rows: int, cols: int, across: int, stages: int) -> SwigluPlan:
-        return SwigluPlan(x_dtype, out_dtype, sf, rows, cols, across, stages, *options)
+    def plan(rows: int, cols: int, stages: int) -> SwigluPlan:
+        return SwigluPlan(x_dtype, out_dtype, sf, rows, cols, stages, *options)
 
     if sf.block[1] in (0, 32, 128):
         rows = gcd(ROWS, alignment)
         cols = BATCH
-        while plan(rows, cols + BATCH, 1, 2).nbytes <= room:
+        while plan(rows, cols + BATCH, 2).nbytes <= room:
             cols += BATCH
-        across = ceil_div(hidden, cols)
-        return plan(rows, align(ceil_div(hidden, across), BATCH), across, 2)
+        return plan(rows, align(ceil_div(hidden, ceil_div(hidden, cols)), BATCH), 2)
     cols = align(hidden, BATCH)
-    whole_rows = [plan(1, cols, 1, stages) for stages in (2, 1)]
+    whole_rows = [plan(1, cols, stages) for stages in (2, 1)]
     for whole in whole_rows:
         if whole.nbytes <= room:
             return whole
