@@ -39,6 +39,10 @@ UNIT_FLAGS = {"checkers": ("-O1",), "timing": ("-O1",)}
 # NOTE: -g1 describes no variable, yet g++ tracks all, which takes a quarter of the compile time.
 _NO_VARIABLES = ("-fno-var-tracking", "-fno-var-tracking-assignments")
 
+# NOTE: passes that a sixth of the compile time goes to, and that long vector functions do not gain
+# from: registers are many, and values that live longer are spilled.
+_FEWER_PASSES = ("-fno-tree-pre", "-fno-gcse", "-fno-schedule-insns2")
+
 
 def kernel_compile_flags(
     options: CpuCompilerOptions, isa: Isa, *, source_map: bool
@@ -63,6 +67,7 @@ def kernel_compile_flags(
         # NOTE: comparisons of floats then become vector code; no value changes.
         "-fno-trapping-math",
         f"-O{options.optimize_level}",
+        *_FEWER_PASSES,
         *isa.flags,
         *debug,
         *((f"-fsanitize={sanitize}",) if sanitize else ()),

@@ -60,13 +60,12 @@ struct LoadUnpack {
         static_assert(sizeof(T) * kTimes <= 8 && (kTimes == 2 || sizeof(T) == 1),
                       "unpacking loads take elements of 1, 2 or 4 bytes, the fourfold one of 1");
         using Wide = LaneBits<sizeof(T) * kTimes>;
-        typedef BitsOf<T> Narrow __attribute__((vector_size(kChunkBytes / kTimes)));
+        LaneArray<Wide> lanes;
         constexpr uint32_t kBytes = kVectorBytes / kTimes;
-        const char* from = reinterpret_cast<const char*>(ub_source(src, kBytes, 32));
-        Narrow narrow[kChunks];
-        __builtin_memcpy(narrow, from, kBytes);
-        ASC_EMU_EACH_CHUNK(k, dst.part[k] = reinterpret_cast<ChunkBits>(
-                                  __builtin_convertvector(narrow[k], Chunk<Wide>)))
+        BitsOf<T> from[kBytes / sizeof(T)];
+        __builtin_memcpy(from, ub_source(src, kBytes, 32), kBytes);
+        for (uint32_t i = 0; i < kBytes / sizeof(T); ++i) lanes[i] = from[i];
+        set_lanes(dst, lanes);
     }
 };
 struct LoadBlock {

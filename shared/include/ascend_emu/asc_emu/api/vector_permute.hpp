@@ -18,11 +18,12 @@ ASC_EMU_INLINE void pack_lanes(VectorRegister<D>& dst, const VectorRegister<S>& 
     static_assert(std::is_unsigned_v<D> && std::is_integral_v<S> && 2 * sizeof(D) == sizeof(S),
                   "packing goes from integers of 2 or 4 bytes to unsigned ones of half the width");
     ASC_EMU_TIMED_OP(VectorClass::pack, dst, src);
-    typedef D Packed __attribute__((vector_size(kChunkBytes / 2)));
-    Packed packed[2 * kChunks] = {};
+    ChunkBits packed[kChunks / 2];
+#pragma GCC unroll 16
+    for (uint32_t k = 0; k < kChunks / 2; ++k)
+        packed[k] = unzip_chunk<D, 0>(src.part[2 * k], src.part[2 * k + 1]);
     ASC_EMU_EACH_CHUNK(
-        k, packed[half * kChunks + k] = __builtin_convertvector(chunk_as<S>(src, k), Packed))
-    __builtin_memcpy(&dst, packed, kVectorBytes);
+        k, dst.part[k] = k / (kChunks / 2) == half ? packed[k % (kChunks / 2)] : ChunkBits{})
 }
 // Lanes of the low or high half of src, zero- or sign-extended.
 template <class D, class S>
@@ -31,11 +32,11 @@ ASC_EMU_INLINE void unpack_lanes(VectorRegister<D>& dst, const VectorRegister<S>
     static_assert(std::is_integral_v<D> && std::is_integral_v<S> && sizeof(D) == 2 * sizeof(S),
                   "unpacking goes from integers of 1 or 2 bytes to ones of twice the width");
     ASC_EMU_TIMED_OP(VectorClass::pack, dst, src);
-    typedef S Packed __attribute__((vector_size(kChunkBytes / 2)));
-    Packed packed[2 * kChunks];
-    __builtin_memcpy(packed, &src, kVectorBytes);
-    ASC_EMU_EACH_CHUNK(k, dst.part[k] = reinterpret_cast<ChunkBits>(
-                              __builtin_convertvector(packed[half * kChunks + k], Chunk<D>)))
+    const auto from = lanes_of(src);
+    LaneArray<D> to;
+    constexpr uint32_t kLanes = kVectorBytes / sizeof(D);
+    for (uint32_t i = 0; i < kLanes; ++i) to[i] = static_cast<D>(from[half * kLanes + i]);
+    set_lanes(dst, to);
 }
 
 }  // namespace asc_emu

@@ -65,18 +65,16 @@ struct StorePack {
         ASC_EMU_TIMED_CALL(
             moved_lanes<sizeof(T), sizeof(T) / kTimes>(VectorClass::store, dst, mask, src));
         constexpr uint32_t W = sizeof(T), kLanes = kVectorBytes / W;
-        typedef LaneBits<W / kTimes> Packed __attribute__((vector_size(kChunkBytes / kTimes)));
-        auto* to = reinterpret_cast<LaneBits<W / kTimes>*>(ub_target<W, W / kTimes>(dst, mask, 32));
-        alignas(64) Packed packed[kChunks];
-        ASC_EMU_EACH_CHUNK(
-            k, packed[k] = __builtin_convertvector(chunk_as<LaneBits<W>>(src, k), Packed))
+        using Packed = LaneBits<W / kTimes>;
+        auto* to = reinterpret_cast<Packed*>(ub_target<W, W / kTimes>(dst, mask, 32));
+        const auto lanes = lanes_of<LaneBits<W>>(src);
+        Packed packed[kLanes];
+        for (uint32_t i = 0; i < kLanes; ++i) packed[i] = static_cast<Packed>(lanes[i]);
         if (mask.template all<W>()) {
             __builtin_memcpy(to, packed, sizeof(packed));
         } else {
-            LaneBits<W / kTimes> lanes[kLanes];
-            __builtin_memcpy(lanes, packed, sizeof(packed));
             for (uint32_t i = 0; i < kLanes; ++i)
-                if (mask.template lane<W>(i)) to[i] = lanes[i];
+                if (mask.template lane<W>(i)) to[i] = packed[i];
         }
     }
 };
