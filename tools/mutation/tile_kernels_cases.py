@@ -172,6 +172,17 @@ def _given_scales() -> object:
     return quant.per_token_cast_with_precomputed_sf(x, "e4m3", 32, scales)
 
 
+def _norm_residual() -> object:
+    x, residual = quant_inputs(300, 1056), quant_inputs(300, 1056, seed=1)
+    return quant.norm_forward(x, quant_inputs(1, 1056, seed=2)[0], 1e-6, residual)
+
+
+def _norm_long() -> object:
+    # Rows too long for the kernel on registers
+    x, residual = quant_inputs(20, 8224), quant_inputs(20, 8224, seed=1)
+    return quant.norm_forward(x, quant_inputs(1, 8224, seed=2)[0], 1e-6, residual)
+
+
 def _norm_and_cast() -> object:
     x, residual = quant_inputs(37, 576), quant_inputs(37, 576, seed=1)
     weight = quant_inputs(1, 576, seed=2, spread=0)[0]
@@ -298,6 +309,8 @@ CASES: dict[str, Callable[[], object]] = {
     "norm_weight": lambda: quant.norm_forward(
         quant_inputs(400, 1024), quant_inputs(1, 1024, seed=1)[0], 1e-6
     ),
+    "norm_residual": _norm_residual,
+    "norm_long": _norm_long,
     "norm_cast": _norm_and_cast,
     "norm_mega_moe": _norm_mega_moe,
     "norm_backward": _norm_backward,

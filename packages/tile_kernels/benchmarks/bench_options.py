@@ -133,17 +133,18 @@ def _swiglu_backward_casts(grad: torch.Tensor) -> Iterator[Case]:
 
 def _rows(name: str, x: torch.Tensor) -> Iterator[Case]:
     weight, rstd = torch.ones(x.shape[1], dtype=x.dtype), torch.ones(len(x))
-    norm = partial(quant.norm_forward, x, weight, 1e-6)
-    yield "norm_forward", f"{name}, with a residual", (x, x), partial(norm, x)
+    norm, other = partial(quant.norm_forward, x, weight, 1e-6), torch.zeros_like(x)
+    yield "norm_forward", f"{name}, with a residual", (x, other), partial(norm, other)
     yield "norm_forward", name, x, lambda: norm()[:2]
     cast = partial(quant.norm_forward_and_per_token_cast, x, weight, 1e-6, "e4m3", 128)
     yield "norm_forward_and_per_token_cast", f"{name} -> e4m3, 128", x, lambda: cast()[::2]
-    yield "norm_backward", name, (x, x), partial(quant.norm_backward, x, x, weight, rstd)
+    back = partial(quant.norm_backward, other, x, weight, rstd)
+    yield "norm_backward", name, (x, other), back
     heads, cache = x.view(len(x), -1, 128), torch.ones(len(x), 64)
     rotate = partial(_in_place, transform.apply_rotary, heads, cache)
     yield "apply_rotary", f"{name}, heads of 128, 64 rotated", heads, rotate
-    other = "bf16" if name == "fp32" else "fp32"
-    yield "cast", f"{name} -> {other}", x, partial(quant.cast, x, other)
+    fmt = "bf16" if name == "fp32" else "fp32"
+    yield "cast", f"{name} -> {fmt}", x, partial(quant.cast, x, fmt)
     yield "cast", f"{name} -> e4m3", x, partial(quant.cast, x, "e4m3")
     yield "cast", f"{name} -> e4m3, stochastic", x, partial(quant.cast, x, "e4m3", True)
 

@@ -39,11 +39,25 @@ def test_bf16_with_residual_and_checkers():
         assert norm_input is kept
 
 
-@pytest.mark.parametrize("hidden", [256, 1024, 2304])
-def test_bf16_rows_on_vector_registers(hidden):
-    x = quant_inputs(37, hidden + 64)[:, :hidden]
-    for weight in (None, quant_inputs(1, hidden, seed=2, spread=0)[0]):
-        check(x, weight, None)
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float32])
+@pytest.mark.parametrize("hidden", [32, 1024, 2304, 2528])
+def test_rows_on_vector_registers(hidden, dtype):
+    # More rows than all cores hold at once, so that buffers are filled anew
+    tokens = 600 if hidden == 2304 else 37
+    x = quant_inputs(tokens, hidden + 64, dtype)[:, :hidden]
+    weight = quant_inputs(1, hidden, dtype, seed=2, spread=0)[0]
+    residual = quant_inputs(tokens, hidden, dtype, seed=1)
+    check(x, None, None)
+    check(x, weight, residual)
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float32])
+@pytest.mark.parametrize("hidden", [8192, 8224])
+def test_longest_rows_on_registers_and_longer_ones_by_threads(hidden, dtype):
+    x, residual = quant_inputs(3, hidden, dtype), quant_inputs(3, hidden, dtype, seed=1)
+    weight = quant_inputs(1, hidden, dtype, seed=2, spread=0)[0]
+    with emulator(checks=("memcheck", "racecheck", "initcheck", "synccheck")):
+        check(x, weight, residual)
 
 
 def test_fp32_without_options_in_three_dimensions():

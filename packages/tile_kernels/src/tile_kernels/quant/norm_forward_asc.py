@@ -1,4 +1,4 @@
-"""The kernel of RMSNorm forward (tile_kernels.md section 4.9).
+"""The kernel of RMSNorm forward by threads, for long rows (tile_kernels.md section 4.9).
 
 A tile is a few whole rows, a warp per row. The sum of squares is taken of the rounded input, that
 is what the backward pass will see.

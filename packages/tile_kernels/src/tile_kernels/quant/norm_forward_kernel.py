@@ -14,6 +14,7 @@ __all__ = ["WIDTHS", "norm_forward", "rows_of"]
 
 HIDDEN_MULTIPLE = 32
 MAX_ROWS = 16
+MIN_COLS, MAX_COLS, TILE_BYTES = 1024, 8192, 32768  # of a tile on vector registers
 WIDTHS = 1024  # rows share a kernel when their lengths round up to the same multiple
 
 
@@ -120,37 +121,30 @@ def _launch(
     eps: float,
     out_scale: float,
 ) -> None:
-    row = _row_bytes(x.shape[1], x.dtype)
+    from tile_kernels.quant.norm_forward_asc import norm_forward as by_threads
+    from tile_kernels.quant.token_norm_asc import token_norm
+
+    row, hidden = _row_bytes(x.shape[1], x.dtype), x.shape[1]
     unused = torch.empty((1, 1), dtype=x.dtype, device=x.device)
-    if (
-        residual is None
-        and x.dtype == torch.bfloat16
-        and x.shape[1] % 256 == 0
-        and x.shape[1] <= 8192
-    ):
-        from tile_kernels.quant.token_norm_asc import token_norm
-
-        cols = max(1024, 1 << (x.shape[1] - 1).bit_length())
-        rows = max(16384 // cols, 1)
-        token_norm(
-            x, unused.view(1) if weight is None else weight, out, rstd, eps, out_scale,
-            ceil_div(x.shape[0], rows), rows=rows, cols=cols, cores=settings.get_num_vec_cores(),
-            has_weight=weight is not None,
-        )  # fmt: skip
-        return
-    from tile_kernels.quant.norm_forward_asc import norm_forward as kernel
-
-    rows = MAX_ROWS
-    while rows > 1 and (2 * rows + 1) * row > UB_LIMIT // 2:
-        rows //= 2
-    kernel(
+    tensors = (
         x,
         unused if residual is None else residual,
         unused.view(1) if weight is None else weight,
         out, rstd,
         unused if residual_out is None else residual_out,
-        eps, out_scale, ceil_div(x.shape[0], rows),
-        dtype=dtype_name(x.dtype), rows=rows, width=align(x.shape[1], WIDTHS),
-        cores=settings.get_num_vec_cores(), has_residual=residual is not None,
-        has_weight=weight is not None,
     )  # fmt: skip
+    options = {
+        "dtype": dtype_name(x.dtype), "cores": settings.get_num_vec_cores(),
+        "has_residual": residual is not None, "has_weight": weight is not None,
+    }  # fmt: skip
+    if hidden <= MAX_COLS:
+        cols = max(MIN_COLS, 1 << (hidden - 1).bit_length())
+        rows = max(TILE_BYTES // (cols * BYTES[dtype_name(x.dtype)]), 1)
+        tasks = ceil_div(x.shape[0], rows)
+        token_norm(*tensors, eps, out_scale, tasks, rows=rows, cols=cols, **options)
+        return
+    rows = MAX_ROWS
+    while rows > 1 and (2 * rows + 1) * row > UB_LIMIT // 2:
+        rows //= 2
+    tasks, width = ceil_div(x.shape[0], rows), align(hidden, WIDTHS)
+    by_threads(*tensors, eps, out_scale, tasks, rows=rows, width=width, **options)
