@@ -166,6 +166,11 @@ def _norm_backward() -> object:
     return quant.norm_backward(grad, x, quant_inputs(1, 1056, seed=2)[0], torch.rand(70) + 0.5)
 
 
+def _norm_backward_residual() -> object:
+    x, grad, residual_grad = (quant_inputs(70, 1056, seed=seed) for seed in range(3))
+    return quant.norm_backward(grad, x, None, torch.rand(70) + 0.5, residual_grad)
+
+
 def _given_scales() -> object:
     x = quant_inputs(600, 320)
     scales = quant.per_token_cast_with_sf_only(x, "e4m3", 32)
@@ -314,4 +319,5 @@ CASES: dict[str, Callable[[], object]] = {
     "norm_cast": _norm_and_cast,
     "norm_mega_moe": _norm_mega_moe,
     "norm_backward": _norm_backward,
+    "norm_backward_residual": _norm_backward_residual,
 }

@@ -15,7 +15,8 @@ from tile_kernels.utils import align, ceil_div
 __all__ = ["norm_backward"]
 
 HIDDEN_MULTIPLE = 32
-MAX_ROWS = 8
+MAX_ROWS = 16
+TILES_UB_LIMIT = 232 * 1024  # of 248 KiB without SIMT
 
 
 def norm_backward(
@@ -102,6 +103,21 @@ def _check_weight(
         )
 
 
+def _tile(
+    hidden: int, dtype: torch.dtype, has_residual: bool, has_weight: bool
+) -> tuple[int, int, int]:
+    """Rows of a tile, their width, and the copies of a tile that fit the unified buffer."""
+    width, size = align(hidden, WIDTHS), BYTES[dtype_name(dtype)]
+    # The weight and its gradient in fp32
+    left = TILES_UB_LIMIT - width * (size + 4 if has_weight else 0)
+    row = (2 + has_residual) * width * size
+    versions = 2 if 2 * row <= left else 1
+    rows = MAX_ROWS
+    while rows > 1 and versions * rows * row > left:
+        rows //= 2
+    return rows, width, versions
+
+
 def _launch(
     grad: torch.Tensor,
     x: torch.Tensor,
@@ -116,11 +132,7 @@ def _launch(
     from tile_kernels.quant.norm_backward_asc import norm_backward as kernel
 
     cores, hidden = settings.get_num_vec_cores(), x.shape[1]
-    width = align(hidden, WIDTHS)
-    row = width * BYTES[dtype_name(x.dtype)]
-    rows = MAX_ROWS
-    while rows > 1 and (3 * rows + 1) * row + 4 * width > UB_LIMIT:
-        rows //= 2
+    rows, width, versions = _tile(hidden, x.dtype, residual is not None, weight is not None)
     unused = torch.empty((1, 1), dtype=x.dtype, device=x.device)
     shape = (cores, hidden) if weight is not None else (1, 1)
     partial = torch.empty(shape, dtype=torch.float32, device=x.device)
@@ -129,8 +141,10 @@ def _launch(
             grad, x, unused.view(1) if weight is None else weight, rstd,
             unused if residual is None else residual, x_grad.view(-1, hidden), partial,
             out_scale, ceil_div(x.shape[0], rows),
-            dtype=dtype_name(x.dtype), rows=rows, width=width, cores=cores,
-            has_residual=residual is not None, has_weight=weight is not None,
+            dtype=dtype_name(x.dtype), rows=rows, width=width, versions=versions,
+            cores=cores, has_residual=residual is not None, has_weight=weight is not None,
         )  # fmt: skip
         if total is not None:
-            column_sum(partial, total, cores, dtype=dtype_name(total.dtype), cores=cores)
+            column_sum(
+                partial, total, cores, dtype=dtype_name(total.dtype), most=cores, cores=cores
+            )
