@@ -152,10 +152,11 @@ def _expanded(code: str, macros: dict[str, tuple[str, str]]) -> Iterator[str]:
 def _expand(parameters: str, body: str, arguments: str) -> str:
     """Body of a macro with its arguments put in; only pasting matters here."""
     body = re.sub(r" *\\\n", "\n", body)
-    values = [value.strip() for value in arguments.split(",")]
-    for parameter, value in zip(parameters.split(","), values, strict=False):
-        body = re.sub(rf"\b{parameter.strip()}##|##{parameter.strip()}\b", value, body)
-        body = re.sub(rf"\b{parameter.strip()}\b", value, body)
+    names = [name.strip().replace("...", "__VA_ARGS__") for name in parameters.split(",")]
+    values = [value.strip() for value in arguments.split(",", len(names) - 1)]
+    for name, value in zip(names, values, strict=False):
+        body = re.sub(rf"\b{name}##|##{name}\b", value, body)
+        body = re.sub(rf"\b{name}\b", value, body)
     return body.replace("##", "")
 
 

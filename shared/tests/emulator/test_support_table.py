@@ -44,6 +44,7 @@ def test_headers_are_parsed_through_their_macros():
     assert by_name["asc_sync_inter_wait"].family == "sync"
     assert by_name["asc_mul_scalar"].family == "vector_arith"
     assert by_name["asc_float2half_rn"].forms == 4
+    assert by_name["asc_reduce_max"].forms == 2
     assert by_name["asc_e4m32float_v4"].family == "vector_convert"
     assert by_name["asc_transto5hd"].status == "missing"
 
