@@ -128,3 +128,18 @@ def test_bad_arguments():
         swiglu_backward_and_per_token_cast(values, grad, "e4m3", 32)
     with pytest.raises(ValueError, match="act_x_grad is"):
         swiglu_backward_and_per_token_cast(x, grad[:2], "e4m3", 32)
+
+
+@pytest.mark.parametrize("quantised", [True, False])
+def test_bad_gradients_and_inputs_without_dimensions(quantised):
+    x, values, grad = case(4, 64, 32)
+    given = x if quantised else values.bfloat16()
+    for bad, error in (
+        (grad.long(), TypeError), (grad.double(), TypeError), (grad.float()[0, 0], ValueError),
+        (grad[:3], ValueError),
+    ):  # fmt: skip
+        with pytest.raises(error, match="act_x_grad"):
+            swiglu_backward_and_per_token_cast(given, bad, "e4m3", 32)
+    if not quantised:
+        with pytest.raises(ValueError, match="x is"):
+            swiglu_backward_and_per_token_cast(given[0, 0], grad, "e4m3", 32)

@@ -121,14 +121,19 @@ def _second_generation(
         raise TileKernelsValueError(f"num_per_channels got {num_per_channels}; allowed: 32, 128")
     config = common.get_cast_output_config(fmt, (1, num_per_channels), col, round_sf, packed)
     data, x_sf, sf_in = _checked(x, num_per_channels)
-    plan = plan_of(
-        data, act_x_grad, torch.bfloat16, psum, topk_weights is not None, clamp_value,
-        do_recompute, sf_in, band_of(config),
-    )  # fmt: skip
-    if plan.fuses(data.shape[-1] // 2) and data.is_contiguous():
-        return _in_one(
-            plan, data, x_sf, act_x_grad, config, psum, topk_weights, factor, clamp_value
-        )
+    if data.numel() and data.is_contiguous():
+        rows = check_backward(
+            data, act_x_grad, psum, topk_weights, factor, clamp_value,
+            (torch.bfloat16, torch.float8_e4m3fn),
+        )  # fmt: skip
+        plan = plan_of(
+            data, act_x_grad, torch.bfloat16, psum, topk_weights is not None, clamp_value,
+            do_recompute, sf_in, band_of(config),
+        )  # fmt: skip
+        if plan.fuses(data.shape[-1] // 2):
+            return _in_one(
+                plan, rows, data, x_sf, act_x_grad, config, psum, topk_weights, factor, clamp_value
+            )
     with launched_together():
         values = (
             data if isinstance(x, torch.Tensor) else cast_back(x, "fp32", (1, num_per_channels))
@@ -137,13 +142,14 @@ def _second_generation(
             values, act_x_grad, torch.bfloat16, psum, topk_weights, factor, clamp_value,
             do_recompute,
         )  # fmt: skip
-        flat = results[0].view(-1, results[0].shape[-1])
+        flat = results[0].flatten(0, -2)
         quantised = per_token_cast(flat, fmt, num_per_channels, None, col, round_sf, packed)
     return results[0], quantised, *results[1:]
 
 
 def _in_one(
     plan: BackwardPlan,
+    rows: int,
     x: torch.Tensor,
     x_sf: torch.Tensor | None,
     act_x_grad: torch.Tensor,
@@ -153,24 +159,19 @@ def _in_one(
     factor: float | None,
     clamp_value: float | None,
 ) -> tuple[Any, ...]:
-    """The results of one kernel."""
-    rows = check_backward(
-        x, act_x_grad, psum, topk_weights, factor, clamp_value,
-        (torch.bfloat16, torch.float8_e4m3fn),
-    )  # fmt: skip
+    """The results of one kernel, for checked inputs that are not empty."""
     x_grad = torch.empty_like(x, dtype=torch.bfloat16)
     weight_grad = None if topk_weights is None else torch.empty_like(topk_weights)
     act = torch.empty_like(act_x_grad, dtype=torch.bfloat16) if plan.has_act else None
     shape = (rows, x.shape[-1])
     codes = torch.empty(shape, dtype=config.torch_dtype, device=x.device)
     sf = common.cast_epilogue(common.alloc_scaling_factors(shape, config, x.device), config)
-    if x.numel():
-        data = x if x_sf is None else x.view(torch.uint8)
-        launch_backward(
-            plan, data.view(shape), x_sf, act_x_grad.view(rows, -1), x_grad.view(shape),
-            weight_grad, None if act is None else act.view(rows, -1), psum, topk_weights, factor,
-            clamp_value, codes, sf, config,
-        )  # fmt: skip
+    data = x if x_sf is None else x.view(torch.uint8)
+    launch_backward(
+        plan, data.view(shape), x_sf, act_x_grad.view(rows, -1), x_grad.view(shape),
+        weight_grad, None if act is None else act.view(rows, -1), psum, topk_weights, factor,
+        clamp_value, codes, sf, config,
+    )  # fmt: skip
     others = tuple(tensor for tensor in (weight_grad, act) if tensor is not None)
     return x_grad, (codes, sf), *others
 
