@@ -58,6 +58,10 @@ def test_no_tokens():
     [
         (torch.bfloat16, "e4m3", 32, {}),
         (torch.bfloat16, "e4m3", 32, {"round_sf": True}),
+        (torch.bfloat16, "e2m1", 32, {"round_sf": True}),
+        (torch.bfloat16, "e2m1", 64, {}),
+        (torch.float32, "e4m3", 64, {}),
+        (torch.float32, "e2m1", 32, {}),
         (torch.float32, "e2m1", 16, {"use_e4m3_sf": True}),
     ],
 )
@@ -70,6 +74,18 @@ def test_round_trip(dtype, fmt, n, options):
     assert_equal(wide[:, 64:640], ref.cast_back(quantised, back, (1, n)), check_stride=False)
     assert_equal(wide[:, :64], before[:, :64])
     assert_equal(wide[:, 640:], before[:, 640:])
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float32])
+@pytest.mark.parametrize("fmt", ["e4m3", "e2m1"])
+def test_round_trip_of_many_tiles_with_infinity_and_nan(dtype, fmt):
+    x = quant_inputs(1100, 1408, dtype)
+    x[2, 5], x[30, 400], x[1099, 1407] = float("inf"), float("-inf"), float("nan")
+    quantised = ref.cast(x, fmt, (1, 128))
+    wanted = ref.cast_back(quantised, "bf16" if dtype == torch.bfloat16 else "fp32", (1, 128))
+    per_token_cast_and_cast_back(x, fmt, 128)
+    assert torch.equal(x.isnan(), wanted.isnan())
+    assert_equal(x.nan_to_num(1e9), wanted.nan_to_num(1e9))
 
 
 def test_all_checkers():

@@ -123,11 +123,10 @@ def _launch(
     if fast is not None:
         from tile_kernels.quant.token_cast_asc import token_cast
 
-        assert scales is not None
         is_turned = fast.sf.layout.kind == "packed_col"
         across = ceil_div(hidden, fast.cols)
         token_cast(
-            x, codes_or_none, common.sf_items(scales, config, words=is_turned),
+            x, codes_or_none, _items(scales, config, fast.sf.dtype, x.device, words=is_turned),
             common.float_bits(config.clamp_min_value), ceil_div(x.shape[0], fast.rows) * across,
             across, plan=fast, round_sf=config.round_sf,
         )  # fmt: skip
@@ -178,9 +177,13 @@ def launch_rows_cast(
 
 
 def _items(
-    sf: torch.Tensor | None, config: BaseCastConfig, dtype: str, device: torch.device
+    sf: torch.Tensor | None,
+    config: BaseCastConfig,
+    dtype: str,
+    device: torch.device,
+    words: bool = False,
 ) -> torch.Tensor:
-    return _unused(dtype, device) if sf is None else common.sf_items(sf, config)
+    return _unused(dtype, device) if sf is None else common.sf_items(sf, config, words)
 
 
 def _unused(dtype: str, device: torch.device) -> torch.Tensor:

@@ -182,10 +182,10 @@ def plan_token_cast(plan: CastPlan) -> CastPlan | None:
     """The plan of the same cast for the kernel on vector registers whose scales belong to rows.
 
     It takes bf16 and fp32 in groups of 32, 64 or 128 channels. A row of packed scales fills at
-    least 32 bytes in the unified buffer.
+    least 32 bytes in the unified buffer. A round trip has half the rows, as its results are wide.
     """
     takes = (
-        plan.mode in ("cast", "sf")
+        plan.mode in ("cast", "sf", "round_trip")
         and plan.x_dtype in ("bfloat16", "float32")
         and plan.sf.dtype in ("float32", "uint8")
         and not plan.stochastic
@@ -196,6 +196,8 @@ def plan_token_cast(plan: CastPlan) -> CastPlan | None:
     is_row = plan.sf.layout.kind == "packed_row"
     cols = max(TOKEN_COLS, MIN_PITCH * plan.sf.block[1] if is_row else 0)
     rows = TOKEN_BYTES // (cols * BYTES[plan.x_dtype])
+    if plan.mode == "round_trip":
+        rows //= 2
     return replace(plan, rows=rows, cols=cols, subs=1, lanes=1, workers=1, stages=2)
 
 
