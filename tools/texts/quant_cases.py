@@ -85,6 +85,9 @@ def _block_casts() -> Calls:
             quant.per_block_cast, x, "e4m3", (128, 128), **FORMS[form]
         )
     calls["per_block_cast fp32"] = _call(quant.per_block_cast, wide, "e4m3", (128, 128))
+    calls["per_block_cast given scales"] = _call(
+        quant.per_block_cast_with_precomputed_sf, x, "e4m3", (128, 128), torch.empty(1, 56)
+    )
     for fmt in ("e4m3", "e2m1"):
         calls[f"per_block_cast {fmt} 32 packed"] = _call(
             quant.per_block_cast, x, fmt, (32, 32), **FORMS["packed"]

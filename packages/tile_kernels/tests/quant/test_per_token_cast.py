@@ -22,6 +22,13 @@ PACKED = {"round_sf": True, "use_packed_ue8m0": True}
 PACKED_COL = {**COL, **PACKED}
 
 
+def assert_same_numbers(codes, wanted):
+    """Codes are equal but for the sign of NaN."""
+    if codes.dtype == torch.float8_e4m3fn:
+        codes, wanted = codes.float().nan_to_num(1e9), wanted.float().nan_to_num(1e9)
+    assert_equal(codes, wanted)
+
+
 def check(x, fmt, n, **options):
     codes, sf = per_token_cast(x, fmt, n, **options)
     options.pop("x_block_size", None)
@@ -132,6 +139,38 @@ def test_scales_only_and_given_scales():
     given = per_token_cast_with_precomputed_sf(x, "e4m3", 32, sf, out=out)
     assert given is out
     assert_equal(given, ref.cast(x, "e4m3", (1, 32), sf=sf)[0])
+
+
+@pytest.mark.parametrize(
+    ("dtype", "fmt", "n", "options"),
+    [
+        (torch.bfloat16, "e4m3", 128, PLAIN),
+        (torch.bfloat16, "e4m3", 32, COL),
+        (torch.bfloat16, "e2m1", 64, PACKED),
+        (torch.float32, "e2m1", 128, PACKED_COL),
+        (torch.float32, "e4m3", 64, {"use_e4m3_sf": True}),
+        (torch.bfloat16, "e4m3", 16, PLAIN),
+    ],
+)
+def test_scales_of_other_numbers(dtype, fmt, n, options):
+    x = inputs(1100, 1408, dtype)
+    sf = ref.cast(x.flip(0), fmt, (1, n), **options)[1]  # many products are too large
+    x[0, 7], x[1, 600], x[700, 1407] = float("inf"), float("-inf"), float("nan")
+    codes = per_token_cast_with_precomputed_sf(x, fmt, n, sf, **options)
+    assert_same_numbers(codes, ref.cast(x, fmt, (1, n), sf=sf, **options)[0])
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_given_scales_of_extreme_size(packed):
+    x = inputs(8, 1024, torch.float32)
+    x[:, ::7] = 0
+    if packed:
+        sf = torch.arange(256, dtype=torch.int32).to(torch.uint8).view(torch.int16).view(8, 16)
+    else:
+        sf = torch.logspace(-120, 120, 256, 2.0).view(8, 32)
+        sf[0, :3] = torch.tensor((0.0, float("inf"), float("nan")))
+    codes = per_token_cast_with_precomputed_sf(x, "e4m3", 32, sf)
+    assert_same_numbers(codes, ref.cast(x, "e4m3", (1, 32), sf=sf)[0])
 
 
 @pytest.mark.parametrize("fmt", ["e4m3", "e2m1"])

@@ -16,6 +16,7 @@ from tile_kernels.quant.cast_plan import (
     Band,
     CastPlan,
     make_plan,
+    plan_given_cast,
     plan_rows_cast,
     plan_token_cast,
 )
@@ -129,6 +130,16 @@ def _launch(
             x, codes_or_none, _items(scales, config, fast.sf.dtype, x.device, words=is_turned),
             common.float_bits(config.clamp_min_value), ceil_div(x.shape[0], fast.rows) * across,
             across, plan=fast, round_sf=config.round_sf,
+        )  # fmt: skip
+        return
+    fast = plan_given_cast(plan)
+    if fast is not None:
+        from tile_kernels.quant.given_cast_asc import given_cast
+
+        across = ceil_div(hidden, fast.cols)
+        given_cast(
+            x, _items(scales, config, fast.sf.dtype, x.device), codes_or_none,
+            ceil_div(x.shape[0], fast.rows) * across, across, plan=fast,
         )  # fmt: skip
         return
     fast = plan_rows_cast(plan)

@@ -14,8 +14,8 @@ from tile_kernels.quant.sf_layout import SfLayout
 from tile_kernels.utils import align, ceil_div
 
 __all__ = [
-    "BYTES", "PER_ITEM", "Band", "CastPlan", "back_tile", "make_plan", "plan_lossless",
-    "plan_rows_cast", "plan_token_cast", "plan_turned_cast", "quads_back_tile",
+    "BYTES", "PER_ITEM", "Band", "CastPlan", "back_tile", "make_plan", "plan_given_cast",
+    "plan_lossless", "plan_rows_cast", "plan_token_cast", "plan_turned_cast", "quads_back_tile",
 ]  # fmt: skip
 
 BYTES = {
@@ -199,6 +199,18 @@ def plan_token_cast(plan: CastPlan) -> CastPlan | None:
     if plan.mode == "round_trip":
         rows //= 2
     return replace(plan, rows=rows, cols=cols, subs=1, lanes=1, workers=1, stages=2)
+
+
+def plan_given_cast(plan: CastPlan) -> CastPlan | None:
+    """The plan of the same cast with given scales for the kernel on vector registers.
+
+    It takes bf16 and fp32, and the scales that the cast back on vector registers takes.
+    """
+    shape = quads_back_tile(plan.sf)
+    takes = plan.mode == "data" and plan.x_dtype in ("bfloat16", "float32") and shape is not None
+    if not takes or shape is None:
+        return None
+    return replace(plan, rows=shape[0], cols=shape[1], subs=1, lanes=1, workers=1, stages=2)
 
 
 def plan_lossless(plan: CastPlan) -> CastPlan | None:

@@ -4,7 +4,7 @@ A tile is a few rows of whole groups. Largest magnitudes are found 256 channels 
 of 32; then all scales of the tile are computed together, in the order of the rows, then the codes,
 or the numbers that they stand for. Column-major scales are turned at the end. Loads, arithmetic and
 stores of three tiles overlap.
-Other groups and given scales are in `block_cast_asc`, with the same results.
+Given scales are in `given_cast_asc`, other groups in `block_cast_asc`, with the same results.
 """
 
 # mypy: ignore-errors
@@ -32,7 +32,7 @@ from tile_kernels.quant.quads_asc import (
     store_e4m3,
     store_quads,
 )
-from tile_kernels.quant.registers_asc import LANES
+from tile_kernels.quant.registers_asc import LANES, saturate
 from tile_kernels.quant.scales_asc import (
     clear_last_words,
     clear_magnitudes,
@@ -40,7 +40,7 @@ from tile_kernels.quant.scales_asc import (
     turn_scales,
 )
 
-__all__ = ["REGISTER", "cast_rows", "token_cast"]
+__all__ = ["REGISTER", "cast_rows", "codes_of_units", "spread_factors", "token_cast"]
 
 REGISTER = 256  # bytes
 
@@ -93,8 +93,12 @@ def scale_quads(v, factors, i, a, b):
 
 
 @T.macro
-def codes_of_units(tile, factors, codes, rows, units, fmt):
-    """Writes the codes nearest to value * inverse, two units at a time."""
+def codes_of_units(tile, factors, codes, rows, units, fmt, is_given=False, is_shared=False):
+    """Writes the codes nearest to value * inverse, two units at a time.
+
+    Products with inverses of given scales may be above the largest code; with `is_shared` all rows
+    have the same factors.
+    """
     for i in T.serial(rows):
         for pair in T.serial(T.truncdiv(units + 1, 2)):
             v = T.simd.alloc_local(2 * PARTS, "float32")
@@ -102,8 +106,10 @@ def codes_of_units(tile, factors, codes, rows, units, fmt):
             b = T.min(a + 1, units - 1)  # without a second unit, the first one once more
             load_quads(v, tile, i, a * UNIT)
             load_quads(v, tile, i, b * UNIT, PARTS)
-            scale_quads(v, factors, i, a, b)
+            scale_quads(v, factors, 0 if is_shared else i, a, b)
             if fmt == "e4m3":
+                if is_given:
+                    saturate(v, 2 * PARTS)
                 store_e4m3(v, 0, codes, i, a * UNIT)
                 store_e4m3(v, PARTS, codes, i, b * UNIT)
             else:
