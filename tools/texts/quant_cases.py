@@ -63,6 +63,10 @@ def _token_casts() -> Calls:
     for hidden in (4096, 7168):
         row = torch.empty(TOKENS, hidden, dtype=BF16)
         calls[f"a scale a row {hidden}"] = _call(quant.per_token_cast, row, "e4m3", hidden)
+        coded = (torch.empty(TOKENS, hidden, dtype=E4M3), torch.empty(TOKENS, 1))
+        calls[f"cast_back a scale a row {hidden}"] = _call(
+            quant.cast_back, coded, "bf16", (1, hidden)
+        )
         calls[f"e5m6 {hidden}"] = _call(quant.per_token_cast, row, "e5m6", hidden)
         codes = torch.empty(TOKENS, hidden // 2 * 3, dtype=torch.uint8)
         calls[f"e5m6 back {hidden}"] = _call(

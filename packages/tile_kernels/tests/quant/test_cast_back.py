@@ -40,6 +40,13 @@ def test_one_scale_per_row_and_strided_data():
     assert_equal(result, ref.cast_back((data, sf), "bf16", (1, 576)))
 
 
+@pytest.mark.parametrize("options", [{}, {**PACKED_COL, "pack": 4}, PACKED])
+def test_one_scale_per_row_of_e2m1(options):
+    quantised = ref.cast(quant_inputs(600, 1088), "e2m1", (1, 1088), **options)
+    result = per_token_cast_back(quantised, "fp32", 1088)
+    assert_equal(result, ref.cast_back(quantised, "fp32", (1, 1088)))
+
+
 def test_every_code():
     codes = torch.arange(256, dtype=torch.uint8).repeat(2, 1)
     sf = torch.tensor([[1.0] * 8, [0.5] * 8])

@@ -75,8 +75,33 @@ def test_four_bytes_in_a_word():
     assert sf.stride() == (1, 40)
 
 
-def test_one_scale_per_row():
-    check(inputs(19, 576), "e4m3", 576)
+@pytest.mark.parametrize(
+    ("dtype", "fmt", "options"),
+    [
+        (torch.bfloat16, "e4m3", PLAIN),
+        (torch.bfloat16, "e4m3", PACKED_COL),
+        (torch.bfloat16, "e2m1", COL),
+        (torch.float32, "e2m1", PACKED),
+        (torch.float32, "e4m3", ROUNDED),
+    ],
+)
+def test_one_scale_per_row(dtype, fmt, options):
+    for tokens, hidden in ((600, 576), (3, 1088)):
+        x = inputs(tokens, hidden, dtype)
+        sf = check(x, fmt, hidden, **options)[1]
+        assert_equal(per_token_cast_with_sf_only(x, fmt, hidden, **options), sf)
+        other = x.flip(0)
+        codes = per_token_cast_with_precomputed_sf(other, fmt, hidden, sf, **options)
+        assert_equal(codes, ref.cast(other, fmt, (1, hidden), sf=sf, **options)[0])
+
+
+def test_infinity_and_nan_stay_in_their_row():
+    x = inputs(8, 576)
+    x[2, 5], x[3, 40], x[4, 570] = float("inf"), float("-inf"), float("nan")
+    codes, sf = per_token_cast(x, "e4m3", 576)
+    wanted, wanted_sf = ref.cast(x, "e4m3", (1, 576))
+    assert_same_numbers(codes, wanted)
+    assert_equal(sf.nan_to_num(1e9, 2e9), wanted_sf.nan_to_num(1e9, 2e9))
 
 
 def test_many_tiles_and_cores():

@@ -21,6 +21,7 @@ from tile_kernels.quant.cast_plan import (
     plan_token_cast,
 )
 from tile_kernels.quant.common import BaseCastConfig, CastInputConfig, CastOutputConfig
+from tile_kernels.quant.row_cast_kernel import launch_row_cast, launch_row_scaled, takes_rows
 from tile_kernels.utils import ceil_div
 
 __all__ = [
@@ -88,7 +89,16 @@ def run_cast(
     scales = sf if sf is not None else new_sf
     if scales is None:
         scales = _scales_for(out_sf, (tokens, hidden), config, x.device)
-    if tokens and hidden:
+    by_rows = sf_in is None and not stochastic
+    if not tokens or not hidden:
+        pass
+    elif by_rows and takes_rows(hidden, config, x.dtype, config.torch_dtype):
+        if sf is None:
+            launch_row_cast(x, codes, scales, config)
+        else:
+            assert codes is not None
+            launch_row_scaled(x, sf, config, codes, config.fmt)
+    else:
         mode = "data" if sf is not None else "cast" if want_data else "sf"
         plan = make_plan(
             mode, dtype_name(x.dtype), dtype_name(config.torch_dtype), config.fmt,

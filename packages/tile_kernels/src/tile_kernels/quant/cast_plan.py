@@ -16,6 +16,7 @@ from tile_kernels.utils import align, ceil_div
 __all__ = [
     "BYTES", "PER_ITEM", "Band", "CastPlan", "back_tile", "make_plan", "plan_given_cast",
     "plan_lossless", "plan_rows_cast", "plan_token_cast", "plan_turned_cast", "quads_back_tile",
+    "row_tile",
 ]  # fmt: skip
 
 BYTES = {
@@ -29,6 +30,8 @@ ROW_MAJOR = SfLayout()
 MIN_PITCH = 32  # bytes of a row in the unified buffer
 TOKEN_COLS, TOKEN_BYTES = 1024, 65536  # a tile of the per-token cast
 BACK_ROWS = 16  # of a tile of the cast back
+ROW_WIDTHS = 1024  # rows share a kernel when their lengths round up to the same multiple
+MAX_ROWS = 8  # of a tile of whole rows
 
 
 @dataclass(frozen=True)
@@ -331,3 +334,16 @@ def quads_back_tile(band: Band) -> tuple[int, int] | None:
 def _back_bytes(x: str, out: str, band: Band, rows: int, cols: int) -> int:
     data = rows * cols * BYTES[x] // PER_ITEM.get(x, 1)
     return data + rows * cols * BYTES[out] + band.nbytes(rows, cols)
+
+
+def row_tile(hidden: int, half_bytes: int) -> tuple[int, int, int] | None:
+    """Rows of a tile of whole rows, its width, and how many tiles the unified buffer holds.
+
+    `half_bytes` are twice the bytes that a number takes in both tensors. None if no row fits.
+    """
+    width = align(hidden, ROW_WIDTHS)
+    row = width * half_bytes // 2
+    if row > REGISTERS_UB_LIMIT:
+        return None
+    stages = 2 if 2 * row <= REGISTERS_UB_LIMIT else 1
+    return min(MAX_ROWS, REGISTERS_UB_LIMIT // (stages * row)), width, stages

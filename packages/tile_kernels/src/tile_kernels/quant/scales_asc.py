@@ -16,8 +16,9 @@ import tilelang.ascend.language as T
 from tile_kernels.quant.registers_asc import LANES, store_numbers
 
 __all__ = [
-    "FACTORS", "clear_last_words", "clear_magnitudes", "factors_of_scales", "inverses_of_scales",
-    "place_of_slots", "scale_bits_at", "scales_of_magnitudes", "spread_lanes", "turn_scales",
+    "FACTORS", "clear_last_words", "clear_magnitudes", "factors_of_scales", "inverse_of_power",
+    "inverses_of_scales", "place_of_slots", "scale_bits_at", "scales_of_magnitudes", "spread_lanes",
+    "turn_scales",
 ]  # fmt: skip
 
 # NOTE: products with the inverse of these lie between the same powers of two as the quotients;
@@ -236,7 +237,7 @@ def factors_of_scales(scales, factors, rows, groups, ratio, pitch, band):
         T.simd.vsts(factors[i, 0], T.reinterpret(value[0], "float32x64"), half)
 
 
-def _inverse_of_power(exponent: Any, all32: Any) -> Any:
+def inverse_of_power(exponent: Any, all32: Any) -> Any:
     """1 / 2 ** (exponent - 127) as float32; 0 stands for 0, 255 for infinity."""
     is_zero = T.simd.vcmps(exponent, T.int32(0), all32, "eq")
     is_most = T.simd.vcmps(exponent, T.int32(254), all32, "eq")
@@ -251,7 +252,7 @@ def _inverse_of_power(exponent: Any, all32: Any) -> Any:
 def _inverse(scale: Any, band: Any, all32: Any) -> Any:
     """The inverses of scales as `scale_bits_at` gives them."""
     if band.dtype == "uint8":
-        return _inverse_of_power(scale, all32)
+        return inverse_of_power(scale, all32)
     one = T.simd.vdup(T.float32(1.0), "float32", all32)
     return T.simd.vdiv(one, T.reinterpret(scale, "float32x64"), all32, precision="exact")
 
