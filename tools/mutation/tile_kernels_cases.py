@@ -76,8 +76,8 @@ def _cast_back(
 
 
 def _round_trip() -> object:
-    x = quant_inputs(37, 320)
-    quant.per_token_cast_and_cast_back(x, "e4m3", 32)
+    x = quant_inputs(400, 1024)
+    quant.per_token_cast_and_cast_back(x, "e4m3", 128)
     return x
 
 
@@ -247,6 +247,8 @@ CASES: dict[str, Callable[[], object]] = {
         quant_inputs(200, 1152, torch.float32), "e2m1", 32
     ),
     "token_cast_mx": lambda: quant.per_token_cast(quant_inputs(400, 576), "e2m1", 64, **_PACKED),
+    "row_cast": lambda: quant.per_token_cast(quant_inputs(100, 576), "e4m3", 576),
+    "row_cast_back": lambda: _cast_back("e2m1", (1, 576), 100, 576),
     "quads_back": lambda: _cast_back("e4m3", (1, 128), 400, 1024),
     "quads_back_packed": lambda: _cast_back("e2m1", (32, 32), 400, 1024, **_PACKED_COL),
     "per_token_cast_stochastic": lambda: quant.per_token_cast(

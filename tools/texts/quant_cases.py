@@ -63,6 +63,10 @@ def _token_casts() -> Calls:
     for hidden in (4096, 7168):
         row = torch.empty(TOKENS, hidden, dtype=BF16)
         calls[f"a scale a row {hidden}"] = _call(quant.per_token_cast, row, "e4m3", hidden)
+        coded = (torch.empty(TOKENS, hidden, dtype=E4M3), torch.empty(TOKENS, 1))
+        calls[f"cast_back a scale a row {hidden}"] = _call(
+            quant.cast_back, coded, "bf16", (1, hidden)
+        )
         calls[f"e5m6 {hidden}"] = _call(quant.per_token_cast, row, "e5m6", hidden)
         codes = torch.empty(TOKENS, hidden // 2 * 3, dtype=torch.uint8)
         calls[f"e5m6 back {hidden}"] = _call(
@@ -85,6 +89,9 @@ def _block_casts() -> Calls:
             quant.per_block_cast, x, "e4m3", (128, 128), **FORMS[form]
         )
     calls["per_block_cast fp32"] = _call(quant.per_block_cast, wide, "e4m3", (128, 128))
+    calls["per_block_cast given scales"] = _call(
+        quant.per_block_cast_with_precomputed_sf, x, "e4m3", (128, 128), torch.empty(1, 56)
+    )
     for fmt in ("e4m3", "e2m1"):
         calls[f"per_block_cast {fmt} 32 packed"] = _call(
             quant.per_block_cast, x, fmt, (32, 32), **FORMS["packed"]

@@ -46,6 +46,15 @@ def test_per_block_scales_only_and_given_scales():
     assert_equal(codes, ref.cast(x, "e4m3", (32, 32), sf=sf)[0])
 
 
+@pytest.mark.parametrize("options", [{}, PACKED_COL])
+def test_given_scales_of_blocks(options):
+    x = quant_inputs(1100, 1408)
+    for fmt, block in (("e4m3", (128, 128)), ("e2m1", (32, 32))):
+        sf = ref.cast(x.flip(0), fmt, block, **options)[1]
+        codes = per_block_cast_with_precomputed_sf(x, fmt, block, sf, **options)
+        assert_equal(codes, ref.cast(x, fmt, block, sf=sf, **options)[0])
+
+
 @pytest.mark.parametrize("packed", [False, True])
 def test_per_channel(packed):
     options = {"round_sf": packed, "use_packed_ue8m0": packed}

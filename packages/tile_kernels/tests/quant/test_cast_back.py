@@ -40,6 +40,13 @@ def test_one_scale_per_row_and_strided_data():
     assert_equal(result, ref.cast_back((data, sf), "bf16", (1, 576)))
 
 
+@pytest.mark.parametrize("options", [{}, {**PACKED_COL, "pack": 4}, PACKED])
+def test_one_scale_per_row_of_e2m1(options):
+    quantised = ref.cast(quant_inputs(600, 1088), "e2m1", (1, 1088), **options)
+    result = per_token_cast_back(quantised, "fp32", 1088)
+    assert_equal(result, ref.cast_back(quantised, "fp32", (1, 1088)))
+
+
 def test_every_code():
     codes = torch.arange(256, dtype=torch.uint8).repeat(2, 1)
     sf = torch.tensor([[1.0] * 8, [0.5] * 8])
@@ -58,6 +65,10 @@ def test_no_tokens():
     [
         (torch.bfloat16, "e4m3", 32, {}),
         (torch.bfloat16, "e4m3", 32, {"round_sf": True}),
+        (torch.bfloat16, "e2m1", 32, {"round_sf": True}),
+        (torch.bfloat16, "e2m1", 64, {}),
+        (torch.float32, "e4m3", 64, {}),
+        (torch.float32, "e2m1", 32, {}),
         (torch.float32, "e2m1", 16, {"use_e4m3_sf": True}),
     ],
 )
@@ -70,6 +81,18 @@ def test_round_trip(dtype, fmt, n, options):
     assert_equal(wide[:, 64:640], ref.cast_back(quantised, back, (1, n)), check_stride=False)
     assert_equal(wide[:, :64], before[:, :64])
     assert_equal(wide[:, 640:], before[:, 640:])
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float32])
+@pytest.mark.parametrize("fmt", ["e4m3", "e2m1"])
+def test_round_trip_of_many_tiles_with_infinity_and_nan(dtype, fmt):
+    x = quant_inputs(1100, 1408, dtype)
+    x[2, 5], x[30, 400], x[1099, 1407] = float("inf"), float("-inf"), float("nan")
+    quantised = ref.cast(x, fmt, (1, 128))
+    wanted = ref.cast_back(quantised, "bf16" if dtype == torch.bfloat16 else "fp32", (1, 128))
+    per_token_cast_and_cast_back(x, fmt, 128)
+    assert torch.equal(x.isnan(), wanted.isnan())
+    assert_equal(x.nan_to_num(1e9), wanted.nan_to_num(1e9))
 
 
 def test_all_checkers():

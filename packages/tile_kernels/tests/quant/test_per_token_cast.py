@@ -22,6 +22,13 @@ PACKED = {"round_sf": True, "use_packed_ue8m0": True}
 PACKED_COL = {**COL, **PACKED}
 
 
+def assert_same_numbers(codes, wanted):
+    """Codes are equal but for the sign of NaN."""
+    if codes.dtype == torch.float8_e4m3fn:
+        codes, wanted = codes.float().nan_to_num(1e9), wanted.float().nan_to_num(1e9)
+    assert_equal(codes, wanted)
+
+
 def check(x, fmt, n, **options):
     codes, sf = per_token_cast(x, fmt, n, **options)
     options.pop("x_block_size", None)
@@ -68,8 +75,33 @@ def test_four_bytes_in_a_word():
     assert sf.stride() == (1, 40)
 
 
-def test_one_scale_per_row():
-    check(inputs(19, 576), "e4m3", 576)
+@pytest.mark.parametrize(
+    ("dtype", "fmt", "options"),
+    [
+        (torch.bfloat16, "e4m3", PLAIN),
+        (torch.bfloat16, "e4m3", PACKED_COL),
+        (torch.bfloat16, "e2m1", COL),
+        (torch.float32, "e2m1", PACKED),
+        (torch.float32, "e4m3", ROUNDED),
+    ],
+)
+def test_one_scale_per_row(dtype, fmt, options):
+    for tokens, hidden in ((600, 576), (3, 1088)):
+        x = inputs(tokens, hidden, dtype)
+        sf = check(x, fmt, hidden, **options)[1]
+        assert_equal(per_token_cast_with_sf_only(x, fmt, hidden, **options), sf)
+        other = x.flip(0)
+        codes = per_token_cast_with_precomputed_sf(other, fmt, hidden, sf, **options)
+        assert_equal(codes, ref.cast(other, fmt, (1, hidden), sf=sf, **options)[0])
+
+
+def test_infinity_and_nan_stay_in_their_row():
+    x = inputs(8, 576)
+    x[2, 5], x[3, 40], x[4, 570] = float("inf"), float("-inf"), float("nan")
+    codes, sf = per_token_cast(x, "e4m3", 576)
+    wanted, wanted_sf = ref.cast(x, "e4m3", (1, 576))
+    assert_same_numbers(codes, wanted)
+    assert_equal(sf.nan_to_num(1e9, 2e9), wanted_sf.nan_to_num(1e9, 2e9))
 
 
 def test_many_tiles_and_cores():
@@ -132,6 +164,38 @@ def test_scales_only_and_given_scales():
     given = per_token_cast_with_precomputed_sf(x, "e4m3", 32, sf, out=out)
     assert given is out
     assert_equal(given, ref.cast(x, "e4m3", (1, 32), sf=sf)[0])
+
+
+@pytest.mark.parametrize(
+    ("dtype", "fmt", "n", "options"),
+    [
+        (torch.bfloat16, "e4m3", 128, PLAIN),
+        (torch.bfloat16, "e4m3", 32, COL),
+        (torch.bfloat16, "e2m1", 64, PACKED),
+        (torch.float32, "e2m1", 128, PACKED_COL),
+        (torch.float32, "e4m3", 64, {"use_e4m3_sf": True}),
+        (torch.bfloat16, "e4m3", 16, PLAIN),
+    ],
+)
+def test_scales_of_other_numbers(dtype, fmt, n, options):
+    x = inputs(1100, 1408, dtype)
+    sf = ref.cast(x.flip(0), fmt, (1, n), **options)[1]  # many products are too large
+    x[0, 7], x[1, 600], x[700, 1407] = float("inf"), float("-inf"), float("nan")
+    codes = per_token_cast_with_precomputed_sf(x, fmt, n, sf, **options)
+    assert_same_numbers(codes, ref.cast(x, fmt, (1, n), sf=sf, **options)[0])
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_given_scales_of_extreme_size(packed):
+    x = inputs(8, 1024, torch.float32)
+    x[:, ::7] = 0
+    if packed:
+        sf = torch.arange(256, dtype=torch.int32).to(torch.uint8).view(torch.int16).view(8, 16)
+    else:
+        sf = torch.logspace(-120, 120, 256, 2.0).view(8, 32)
+        sf[0, :3] = torch.tensor((0.0, float("inf"), float("nan")))
+    codes = per_token_cast_with_precomputed_sf(x, "e4m3", 32, sf)
+    assert_same_numbers(codes, ref.cast(x, "e4m3", (1, 32), sf=sf)[0])
 
 
 @pytest.mark.parametrize("fmt", ["e4m3", "e2m1"])

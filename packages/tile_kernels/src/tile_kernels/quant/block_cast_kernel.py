@@ -16,10 +16,12 @@ from tile_kernels.quant.cast_plan import (
     Band,
     CastPlan,
     make_plan,
+    plan_given_cast,
     plan_rows_cast,
     plan_token_cast,
 )
 from tile_kernels.quant.common import BaseCastConfig, CastInputConfig, CastOutputConfig
+from tile_kernels.quant.row_cast_kernel import launch_row_cast, launch_row_scaled, takes_rows
 from tile_kernels.utils import ceil_div
 
 __all__ = [
@@ -87,7 +89,16 @@ def run_cast(
     scales = sf if sf is not None else new_sf
     if scales is None:
         scales = _scales_for(out_sf, (tokens, hidden), config, x.device)
-    if tokens and hidden:
+    by_rows = sf_in is None and not stochastic
+    if not tokens or not hidden:
+        pass
+    elif by_rows and takes_rows(hidden, config, x.dtype, config.torch_dtype):
+        if sf is None:
+            launch_row_cast(x, codes, scales, config)
+        else:
+            assert codes is not None
+            launch_row_scaled(x, sf, config, codes, config.fmt)
+    else:
         mode = "data" if sf is not None else "cast" if want_data else "sf"
         plan = make_plan(
             mode, dtype_name(x.dtype), dtype_name(config.torch_dtype), config.fmt,
@@ -123,13 +134,22 @@ def _launch(
     if fast is not None:
         from tile_kernels.quant.token_cast_asc import token_cast
 
-        assert scales is not None
         is_turned = fast.sf.layout.kind == "packed_col"
         across = ceil_div(hidden, fast.cols)
         token_cast(
-            x, codes_or_none, common.sf_items(scales, config, words=is_turned),
+            x, codes_or_none, _items(scales, config, fast.sf.dtype, x.device, words=is_turned),
             common.float_bits(config.clamp_min_value), ceil_div(x.shape[0], fast.rows) * across,
             across, plan=fast, round_sf=config.round_sf,
+        )  # fmt: skip
+        return
+    fast = plan_given_cast(plan)
+    if fast is not None:
+        from tile_kernels.quant.given_cast_asc import given_cast
+
+        across = ceil_div(hidden, fast.cols)
+        given_cast(
+            x, _items(scales, config, fast.sf.dtype, x.device), codes_or_none,
+            ceil_div(x.shape[0], fast.rows) * across, across, plan=fast,
         )  # fmt: skip
         return
     fast = plan_rows_cast(plan)
@@ -178,9 +198,13 @@ def launch_rows_cast(
 
 
 def _items(
-    sf: torch.Tensor | None, config: BaseCastConfig, dtype: str, device: torch.device
+    sf: torch.Tensor | None,
+    config: BaseCastConfig,
+    dtype: str,
+    device: torch.device,
+    words: bool = False,
 ) -> torch.Tensor:
-    return _unused(dtype, device) if sf is None else common.sf_items(sf, config)
+    return _unused(dtype, device) if sf is None else common.sf_items(sf, config, words)
 
 
 def _unused(dtype: str, device: torch.device) -> torch.Tensor:

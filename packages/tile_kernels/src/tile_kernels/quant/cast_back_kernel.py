@@ -10,6 +10,7 @@ from tile_kernels.quant import common
 from tile_kernels.quant.block_cast_kernel import band_of, check_blocks, dtype_name
 from tile_kernels.quant.cast_plan import back_tile, quads_back_tile
 from tile_kernels.quant.e5m6_kernel import cast_back_from_e5m6
+from tile_kernels.quant.row_cast_kernel import launch_row_scaled, takes_rows
 from tile_kernels.quant.types import QuantTensor
 from tile_kernels.utils import ceil_div, str_to_dtype
 
@@ -67,6 +68,9 @@ def per_token_cast_back(
 def _launch(
     data: torch.Tensor, sf: torch.Tensor, config: common.CastInputConfig, out: torch.Tensor
 ) -> None:
+    if takes_rows(out.shape[1], config, data.dtype, out.dtype):
+        launch_row_scaled(data, sf, config, out)
+        return
     from tile_kernels.quant.cast_back_asc import cast_back as kernel
 
     band = band_of(config)

@@ -14,8 +14,9 @@ from tile_kernels.quant.sf_layout import SfLayout
 from tile_kernels.utils import align, ceil_div
 
 __all__ = [
-    "BYTES", "PER_ITEM", "Band", "CastPlan", "back_tile", "make_plan", "plan_lossless",
-    "plan_rows_cast", "plan_token_cast", "plan_turned_cast", "quads_back_tile",
+    "BYTES", "PER_ITEM", "Band", "CastPlan", "back_tile", "make_plan", "plan_given_cast",
+    "plan_lossless", "plan_rows_cast", "plan_token_cast", "plan_turned_cast", "quads_back_tile",
+    "row_tile",
 ]  # fmt: skip
 
 BYTES = {
@@ -29,6 +30,8 @@ ROW_MAJOR = SfLayout()
 MIN_PITCH = 32  # bytes of a row in the unified buffer
 TOKEN_COLS, TOKEN_BYTES = 1024, 65536  # a tile of the per-token cast
 BACK_ROWS = 16  # of a tile of the cast back
+ROW_WIDTHS = 1024  # rows share a kernel when their lengths round up to the same multiple
+MAX_ROWS = 8  # of a tile of whole rows
 
 
 @dataclass(frozen=True)
@@ -182,10 +185,10 @@ def plan_token_cast(plan: CastPlan) -> CastPlan | None:
     """The plan of the same cast for the kernel on vector registers whose scales belong to rows.
 
     It takes bf16 and fp32 in groups of 32, 64 or 128 channels. A row of packed scales fills at
-    least 32 bytes in the unified buffer.
+    least 32 bytes in the unified buffer. A round trip has half the rows, as its results are wide.
     """
     takes = (
-        plan.mode in ("cast", "sf")
+        plan.mode in ("cast", "sf", "round_trip")
         and plan.x_dtype in ("bfloat16", "float32")
         and plan.sf.dtype in ("float32", "uint8")
         and not plan.stochastic
@@ -196,7 +199,21 @@ def plan_token_cast(plan: CastPlan) -> CastPlan | None:
     is_row = plan.sf.layout.kind == "packed_row"
     cols = max(TOKEN_COLS, MIN_PITCH * plan.sf.block[1] if is_row else 0)
     rows = TOKEN_BYTES // (cols * BYTES[plan.x_dtype])
+    if plan.mode == "round_trip":
+        rows //= 2
     return replace(plan, rows=rows, cols=cols, subs=1, lanes=1, workers=1, stages=2)
+
+
+def plan_given_cast(plan: CastPlan) -> CastPlan | None:
+    """The plan of the same cast with given scales for the kernel on vector registers.
+
+    It takes bf16 and fp32, and the scales that the cast back on vector registers takes.
+    """
+    shape = quads_back_tile(plan.sf)
+    takes = plan.mode == "data" and plan.x_dtype in ("bfloat16", "float32") and shape is not None
+    if not takes or shape is None:
+        return None
+    return replace(plan, rows=shape[0], cols=shape[1], subs=1, lanes=1, workers=1, stages=2)
 
 
 def plan_lossless(plan: CastPlan) -> CastPlan | None:
@@ -317,3 +334,16 @@ def quads_back_tile(band: Band) -> tuple[int, int] | None:
 def _back_bytes(x: str, out: str, band: Band, rows: int, cols: int) -> int:
     data = rows * cols * BYTES[x] // PER_ITEM.get(x, 1)
     return data + rows * cols * BYTES[out] + band.nbytes(rows, cols)
+
+
+def row_tile(hidden: int, half_bytes: int) -> tuple[int, int, int] | None:
+    """Rows of a tile of whole rows, its width, and how many tiles the unified buffer holds.
+
+    `half_bytes` are twice the bytes that a number takes in both tensors. None if no row fits.
+    """
+    width = align(hidden, ROW_WIDTHS)
+    row = width * half_bytes // 2
+    if row > REGISTERS_UB_LIMIT:
+        return None
+    stages = 2 if 2 * row <= REGISTERS_UB_LIMIT else 1
+    return min(MAX_ROWS, REGISTERS_UB_LIMIT // (stages * row)), width, stages

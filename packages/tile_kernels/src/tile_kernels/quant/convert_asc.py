@@ -13,8 +13,7 @@ import tilelang.ascend.language as T
 
 from tile_kernels._asc import reused
 from tile_kernels._bridge import asc_kernel
-from tile_kernels.quant.numeric_asc import MAX_VALUE
-from tile_kernels.quant.registers_asc import LANES
+from tile_kernels.quant.registers_asc import LANES, saturate
 
 __all__ = ["RUN", "convert_elements"]
 
@@ -30,18 +29,6 @@ def number_at(given: Any, place: Any, all8: Any, all16: Any) -> Any:
         code = T.simd.vld(given[place], dist="UNPK4_B8")
         return T.simd.vcvt(code, "float32", all8, part=0)
     return T.simd.vcvt(T.simd.vld(given[place], dist="UNPK_B16"), "float32", all16, part=0)
-
-
-@T.macro
-def saturate(v, all32):
-    """Limits all registers to +-448; NaN stays, so a conversion that does not saturate keeps it."""
-    largest = T.float32(MAX_VALUE["e4m3"])
-    most = T.simd.vdup(largest, "float32", all32)
-    least = T.simd.vdup(-largest, "float32", all32)
-    for k in T.unroll(TOGETHER):
-        v[k] = T.simd.vsel(most, v[k], T.simd.vcmps(v[k], largest, all32, "gt"))
-    for k in T.unroll(TOGETHER):
-        v[k] = T.simd.vsel(least, v[k], T.simd.vcmps(v[k], -largest, all32, "lt"))
 
 
 @T.macro
@@ -86,7 +73,7 @@ def convert_elements(
                         place = T.min(first + k, chunks - 1) * LANES
                         v[k] = number_at(given, place, all8, all16)
                     if out_dtype == "float8_e4m3fn":
-                        saturate(v, all32)
+                        saturate(v, TOGETHER)
                     for k in T.unroll(TOGETHER):
                         place = T.min(first + k, chunks - 1) * LANES
                         store_number(v[k], result, place, all8, all16, all32)

@@ -18,6 +18,7 @@ from tile_kernels._asc import reused
 from tile_kernels._bridge import asc_kernel
 from tile_kernels.quant.quads_asc import PARTS, UNIT, clear_behind, load_quads, store_quads
 from tile_kernels.quant.registers_asc import LANES
+from tile_kernels.quant.row_cast_asc import row_magnitudes, scale_at
 from tile_kernels.quant.scales_asc import scales_of_magnitudes
 
 __all__ = ["LARGEST", "cast_back_rows", "cast_rows"]
@@ -47,31 +48,6 @@ def cut_to_half(a: Any, b: Any, all16: Any) -> Any:
     even = T.simd.vcvt(a, "float16", all16, round="ROUND_Z", sat=False, part=0)
     odd = T.simd.vcvt(b, "float16", all16, round="ROUND_Z", sat=False, part=1)
     return T.simd.vor(halves(even), halves(odd), all16)
-
-
-@T.macro
-def row_magnitudes(tile, amax, rows, cols):
-    """Writes the bits of the largest magnitude of each row to `amax` (int32)."""
-    width = 32 if tile.dtype == "float32" else 16
-    lanes, every, all32 = 2048 // width, T.simd.pset(width), T.simd.pset(32)
-    magnitude = T.simd.vdup(
-        T.int32(0x7FFFFFFF) if width == 32 else T.int16(0x7FFF), f"int{width}", every
-    )
-    largest = T.simd.alloc_local(PARTS, f"int{width}")
-    for i in T.serial(rows):
-        for k in T.unroll(PARTS):
-            largest[k] = T.simd.vdup(T.cast(0, f"int{width}"), f"int{width}", every)
-        for step in T.serial(T.truncdiv(cols, PARTS * lanes)):
-            for k in T.unroll(PARTS):
-                value = T.simd.vld(tile[i, (step * PARTS + k) * lanes])
-                bits = T.simd.vand(T.reinterpret(value, f"int{width}x{lanes}"), magnitude, every)
-                largest[k] = T.simd.vmax(largest[k], bits, every)
-        left = T.simd.vmax(largest[0], largest[1], every)
-        most = T.simd.vcmax(
-            T.simd.vmax(left, T.simd.vmax(largest[2], largest[3], every), every), every
-        )
-        bits = most if width == 32 else T.simd.vunpack(most, "LOWER")
-        T.simd.vsts(amax[0, i], bits, all32, dist="ONEPT_B32")
 
 
 @T.macro
@@ -177,16 +153,6 @@ def cast_rows(
                 pack_rows(tile, inverse, words, count, cols)
             T.copy(words, out[row0, 0])
             T.copy(scales[0, 0:rows], sf[row0 : row0 + rows])
-
-
-def scale_at(scales: Any, i: Any, all32: Any) -> Any:
-    """The scale of row i in all lanes; of a word its lowest byte is the exponent."""
-    if scales.dtype == "float32":
-        return T.simd.vld(scales[i, 0], dist="BRC_B32")
-    dist = "BRC_B16" if scales.dtype == "int16" else "BRC_B32"
-    word = T.reinterpret(T.simd.vld(scales[i, 0], dist=dist), "int32x64")
-    byte = T.simd.vand(word, T.simd.vdup(T.int32(0xFF), "int32", all32), all32)
-    return T.reinterpret(T.simd.vshls(byte, 23, all32), "float32x64")
 
 
 @T.macro

@@ -8,17 +8,15 @@ from tile_kernels import config as settings
 from tile_kernels.errors import TileKernelsTypeError, TileKernelsValueError
 from tile_kernels.quant import common
 from tile_kernels.quant.block_cast_kernel import check_blocks, dtype_name, output_or_new
-from tile_kernels.quant.cast_plan import BYTES, REGISTERS_UB_LIMIT
+from tile_kernels.quant.cast_plan import BYTES, REGISTERS_UB_LIMIT, row_tile
 from tile_kernels.quant.types import QuantTensor
-from tile_kernels.utils import align, ceil_div
+from tile_kernels.utils import ceil_div
 
 __all__ = ["cast_back_from_e5m6", "cast_to_e5m6"]
 
 HIDDEN_MULTIPLE = 64  # of a cast
 BACK_MULTIPLE = 8  # of a cast back: numbers in three words
 AMAX_FLOOR = 1e-4
-WIDTHS = 1024  # rows share a kernel when their lengths round up to the same multiple
-MAX_ROWS = 8
 
 
 def cast_to_e5m6(
@@ -105,12 +103,11 @@ def cast_back_from_e5m6(x: QuantTensor, dtype: torch.dtype, block: tuple[int, in
 
 def _tile(hidden: int, dtype: torch.dtype) -> tuple[int, int, int]:
     """Rows of a tile, its width, and how many tiles are in the unified buffer at once."""
-    width = align(hidden, WIDTHS)
-    row = width * BYTES[dtype_name(dtype)] + width // 2 * 3
-    if row > REGISTERS_UB_LIMIT:
+    size = 2 * BYTES[dtype_name(dtype)] + 3
+    tile = row_tile(hidden, size)
+    if tile is None:
         raise TileKernelsValueError(
-            f"hidden is {hidden}; a row of it and its codes take {row} bytes, the unified buffer "
-            f"has {REGISTERS_UB_LIMIT}"
+            f"hidden is {hidden}; a row of it and its codes take {hidden * size // 2} bytes, the "
+            f"unified buffer has {REGISTERS_UB_LIMIT}"
         )
-    stages = 2 if 2 * row <= REGISTERS_UB_LIMIT else 1
-    return min(MAX_ROWS, REGISTERS_UB_LIMIT // (stages * row)), width, stages
+    return tile

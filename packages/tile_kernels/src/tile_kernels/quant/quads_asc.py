@@ -16,8 +16,8 @@ import tilelang.ascend.language as T
 from tile_kernels.quant.registers_asc import LANES
 
 __all__ = [
-    "PARTS", "SLOT", "UNIT", "clear_behind", "load_quads", "slot_magnitudes", "store_e2m1",
-    "store_e4m3", "store_quads",
+    "PARTS", "SLOT", "UNIT", "clear_behind", "load_quads", "round_e2m1", "round_e4m3",
+    "slot_magnitudes", "store_e2m1", "store_e4m3", "store_quads",
 ]  # fmt: skip
 
 UNIT = 256  # elements at a time
@@ -153,8 +153,8 @@ def _e2m1_part(odd: Any, k: int, all16: Any) -> Any:
 
 
 @T.macro
-def store_e2m1(v, codes, i, j0, j1):
-    """Writes the e2m1 codes nearest to two units v, two codes a byte; NaN becomes 0.
+def cut_pairs(v, odd):
+    """Sets `odd` to bf16 numbers that round to the e2m1 codes nearest to two units v.
 
     The hardware rounds bf16 to e2m1 only. So registers are cut to bf16, in even and odd lanes, with
     the last bit set where anything was lost: the second rounding finds ties where there are some.
@@ -162,7 +162,7 @@ def store_e2m1(v, codes, i, j0, j1):
     """
     all16, all32 = T.simd.pset(16), T.simd.pset(32)  # of 16-bit lanes the latter has the even ones
     high, low = (T.simd.alloc_local(PARTS, "uint32") for _ in range(2))
-    odd, lost = (T.simd.alloc_local(PARTS, "uint16") for _ in range(2))
+    lost = T.simd.alloc_local(PARTS, "uint16")
     for k in T.unroll(PARTS):
         high[k] = T.simd.vshrs(T.reinterpret(v[2 * k], "uint32x64"), 16, all32)
     for k in T.unroll(PARTS):
@@ -175,7 +175,44 @@ def store_e2m1(v, codes, i, j0, j1):
         odd[k] = T.simd.vsel(_halves(high[k]), _halves(v[2 * k + 1]), all32)
     for k in T.unroll(PARTS):
         odd[k] = T.simd.vor(odd[k], lost[k], all16)
+
+
+@T.macro
+def store_e2m1(v, codes, i, j0, j1):
+    """Writes the e2m1 codes nearest to two units v, two codes a byte; NaN becomes 0."""
+    all16, all32 = T.simd.pset(16), T.simd.pset(32)
+    odd = T.simd.alloc_local(PARTS, "uint16")
+    cut_pairs(v, odd)
     first = T.simd.vor(_e2m1_part(odd[0], 0, all16), _e2m1_part(odd[1], 1, all16), all32)
     other = T.simd.vor(_e2m1_part(odd[2], 0, all16), _e2m1_part(odd[3], 1, all16), all32)
     T.simd.vsts(codes[i, j0 // 2], T.reinterpret(first, "int8x256"), all32, dist="PK_B32")
     T.simd.vsts(codes[i, j1 // 2], T.reinterpret(other, "int8x256"), all32, dist="PK_B32")
+
+
+@T.macro
+def round_e4m3(v):
+    """Rounds two units v to e4m3 numbers, none above 448; NaN stays NaN."""
+    all8 = T.simd.pset(8)
+    code = T.simd.alloc_local(2 * PARTS, "int32")
+    for k in T.unroll(2 * PARTS):
+        code[k] = _e4m3_part(v[k], 0, all8)
+    for k in T.unroll(2 * PARTS):
+        v[k] = T.simd.vcvt(T.reinterpret(code[k], "float8_e4m3fnx256"), "float32", all8, part=0)
+
+
+@T.macro
+def round_e2m1(v):
+    """Rounds two units v to e2m1 numbers; NaN becomes 0."""
+    all8, all16 = T.simd.pset(8), T.simd.pset(16)
+    odd = T.simd.alloc_local(PARTS, "uint16")
+    code = T.simd.alloc_local(PARTS, "int32")
+    number = T.simd.alloc_local(PARTS, "bfloat16")
+    cut_pairs(v, odd)
+    for k in T.unroll(PARTS):
+        code[k] = _e2m1_part(odd[k], 0, all16)
+    for k in T.unroll(PARTS):
+        pairs = T.reinterpret(code[k], "float4_e2m1fnx512")
+        number[k] = T.simd.vcvt(pairs, "bfloat16", all8, part=0)
+    for k in T.unroll(PARTS):
+        v[2 * k] = T.simd.vcvt(number[k], "float32", all16, part=0)
+        v[2 * k + 1] = T.simd.vcvt(number[k], "float32", all16, part=1)

@@ -11,7 +11,9 @@ from typing import Any
 
 import tilelang.ascend.language as T
 
-__all__ = ["HALF", "LANES", "magnitude_bits", "store_numbers", "values_at"]
+from tile_kernels.quant.numeric_asc import MAX_VALUE
+
+__all__ = ["HALF", "LANES", "magnitude_bits", "saturate", "store_numbers", "values_at"]
 
 LANES = 64  # fp32 lanes of a register
 HALF = "PAT_VL32"  # the first half of them
@@ -37,3 +39,16 @@ def store_numbers(value, tile, i, j, all16, all32):
 def magnitude_bits(value: Any, magnitude: Any, all32: Any) -> Any:
     """The bits of |value| as int32: they order as the values do, NaN above infinity."""
     return T.simd.vand(T.reinterpret(value, "int32x64"), magnitude, all32)
+
+
+@T.macro
+def saturate(v, count):
+    """Limits registers to +-448; NaN stays, so a conversion that does not saturate keeps it."""
+    all32 = T.simd.pset(32)
+    largest = T.float32(MAX_VALUE["e4m3"])
+    most = T.simd.vdup(largest, "float32", all32)
+    least = T.simd.vdup(-largest, "float32", all32)
+    for k in T.unroll(count):
+        v[k] = T.simd.vsel(most, v[k], T.simd.vcmps(v[k], largest, all32, "gt"))
+    for k in T.unroll(count):
+        v[k] = T.simd.vsel(least, v[k], T.simd.vcmps(v[k], -largest, all32, "lt"))

@@ -16,8 +16,9 @@ import tilelang.ascend.language as T
 from tile_kernels.quant.registers_asc import LANES, store_numbers
 
 __all__ = [
-    "FACTORS", "clear_last_words", "clear_magnitudes", "factors_of_scales", "place_of_slots",
-    "scale_bits_at", "scales_of_magnitudes", "spread_lanes", "turn_scales",
+    "FACTORS", "clear_last_words", "clear_magnitudes", "factors_of_scales", "inverse_of_power",
+    "inverses_of_scales", "place_of_slots", "scale_bits_at", "scales_of_magnitudes", "spread_lanes",
+    "turn_scales",
 ]  # fmt: skip
 
 # NOTE: products with the inverse of these lie between the same powers of two as the quotients;
@@ -234,3 +235,41 @@ def factors_of_scales(scales, factors, rows, groups, ratio, pitch, band):
         value[0] = T.simd.vsel(value[0], zero, some)
         spread_lanes(value, ratio)
         T.simd.vsts(factors[i, 0], T.reinterpret(value[0], "float32x64"), half)
+
+
+def inverse_of_power(exponent: Any, all32: Any) -> Any:
+    """1 / 2 ** (exponent - 127) as float32; 0 stands for 0, 255 for infinity."""
+    is_zero = T.simd.vcmps(exponent, T.int32(0), all32, "eq")
+    is_most = T.simd.vcmps(exponent, T.int32(254), all32, "eq")
+    mirrored = T.simd.vsub(T.simd.vdup(T.int32(254), "int32", all32), exponent, all32)
+    bits = T.simd.vshls(T.simd.vmaxs(mirrored, T.int32(0), all32), 23, all32)
+    subnormal = T.simd.vdup(T.int32(0x00400000), "int32", all32)
+    infinity = T.simd.vdup(T.int32(0x7F800000), "int32", all32)
+    bits = T.simd.vsel(infinity, T.simd.vsel(subnormal, bits, is_most), is_zero)
+    return T.reinterpret(bits, "float32x64")
+
+
+def _inverse(scale: Any, band: Any, all32: Any) -> Any:
+    """The inverses of scales as `scale_bits_at` gives them."""
+    if band.dtype == "uint8":
+        return inverse_of_power(scale, all32)
+    one = T.simd.vdup(T.float32(1.0), "float32", all32)
+    return T.simd.vdiv(one, T.reinterpret(scale, "float32x64"), all32, precision="exact")
+
+
+@T.macro
+def inverses_of_scales(scales, inverse, items, groups, pitch, band):
+    """Writes 1 / scale of the first `items` groups, those of a row behind those of the one before.
+
+    A row has `groups`, a power of two up to 32. Row-major fp32 scales lie without gaps, others as
+    in `scale_bits_at`. `inverse` are fp32.
+    """
+    all32 = T.simd.pset(32)
+    bits = 16 if band.dtype == "uint8" else 32
+    every = T.simd.pset(bits)
+    place = place_of_slots(pitch, band, bits, every, groups)
+    for step in T.serial(T.truncdiv(items + LANES - 1, LANES)):
+        some = T.simd.update_mask(items - step * LANES, 32)
+        some16 = T.simd.update_mask(items - step * LANES, 16)
+        scale = scale_bits_at(scales, step * (LANES // groups), place, band, some, some16, True)
+        T.simd.vsts(inverse[0, step * LANES], _inverse(scale, band, all32), all32)

@@ -1,9 +1,10 @@
 """The kernel of per-token casts in groups of 32, 64 or 128 channels, on vector registers.
 
 A tile is a few rows of whole groups. Largest magnitudes are found 256 channels at a time, in slots
-of 32; then all scales of the tile are computed together, in the order of the rows, then the codes.
-Column-major scales are turned at the end. Loads, arithmetic and stores of three tiles overlap.
-Other groups and given scales are in `block_cast_asc`, with the same results.
+of 32; then all scales of the tile are computed together, in the order of the rows, then the codes,
+or the numbers that they stand for. Column-major scales are turned at the end. Loads, arithmetic and
+stores of three tiles overlap.
+Given scales are in `given_cast_asc`, other groups in `block_cast_asc`, with the same results.
 """
 
 # mypy: ignore-errors
@@ -24,11 +25,14 @@ from tile_kernels.quant.quads_asc import (
     UNIT,
     clear_behind,
     load_quads,
+    round_e2m1,
+    round_e4m3,
     slot_magnitudes,
     store_e2m1,
     store_e4m3,
+    store_quads,
 )
-from tile_kernels.quant.registers_asc import LANES
+from tile_kernels.quant.registers_asc import LANES, saturate
 from tile_kernels.quant.scales_asc import (
     clear_last_words,
     clear_magnitudes,
@@ -36,7 +40,7 @@ from tile_kernels.quant.scales_asc import (
     turn_scales,
 )
 
-__all__ = ["REGISTER", "cast_rows", "token_cast"]
+__all__ = ["REGISTER", "cast_rows", "codes_of_units", "spread_factors", "token_cast"]
 
 REGISTER = 256  # bytes
 
@@ -77,27 +81,59 @@ def spread_factors(inverse, factors, items, ratio):
 
 
 @T.macro
-def codes_of_units(tile, factors, codes, rows, units, fmt):
-    """Writes the codes nearest to value * inverse, two units at a time."""
+def scale_quads(v, factors, i, a, b):
+    """Multiplies the units a and b by the factors of their slots in row i."""
     all32 = T.simd.pset(32)
+    factor_a = T.simd.vld(factors[i, a * (UNIT // SLOT)], dist="E2B_B32")
+    factor_b = T.simd.vld(factors[i, b * (UNIT // SLOT)], dist="E2B_B32")
+    for k in T.unroll(PARTS):
+        v[k] = T.simd.vmul(v[k], factor_a, all32)
+    for k in T.unroll(PARTS):
+        v[PARTS + k] = T.simd.vmul(v[PARTS + k], factor_b, all32)
+
+
+@T.macro
+def codes_of_units(tile, factors, codes, rows, units, fmt, is_given=False, is_shared=False):
+    """Writes the codes nearest to value * inverse, two units at a time.
+
+    Products with inverses of given scales may be above the largest code; with `is_shared` all rows
+    have the same factors.
+    """
     for i in T.serial(rows):
         for pair in T.serial(T.truncdiv(units + 1, 2)):
             v = T.simd.alloc_local(2 * PARTS, "float32")
             a = 2 * pair
             b = T.min(a + 1, units - 1)  # without a second unit, the first one once more
-            factor_a = T.simd.vld(factors[i, a * (UNIT // SLOT)], dist="E2B_B32")
-            factor_b = T.simd.vld(factors[i, b * (UNIT // SLOT)], dist="E2B_B32")
             load_quads(v, tile, i, a * UNIT)
             load_quads(v, tile, i, b * UNIT, PARTS)
-            for k in T.unroll(PARTS):
-                v[k] = T.simd.vmul(v[k], factor_a, all32)
-            for k in T.unroll(PARTS):
-                v[PARTS + k] = T.simd.vmul(v[PARTS + k], factor_b, all32)
+            scale_quads(v, factors, 0 if is_shared else i, a, b)
             if fmt == "e4m3":
+                if is_given:
+                    saturate(v, 2 * PARTS)
                 store_e4m3(v, 0, codes, i, a * UNIT)
                 store_e4m3(v, PARTS, codes, i, b * UNIT)
             else:
                 store_e2m1(v, codes, i, a * UNIT, b * UNIT)
+
+
+@T.macro
+def numbers_of_units(tile, factors, powers, values, rows, units, fmt):
+    """Writes scale * (code nearest to value * inverse), two units at a time."""
+    for i in T.serial(rows):
+        for pair in T.serial(T.truncdiv(units + 1, 2)):
+            v = T.simd.alloc_local(2 * PARTS, "float32")
+            a = 2 * pair
+            b = T.min(a + 1, units - 1)  # without a second unit, the first one once more
+            load_quads(v, tile, i, a * UNIT)
+            load_quads(v, tile, i, b * UNIT, PARTS)
+            scale_quads(v, factors, i, a, b)
+            if fmt == "e4m3":
+                round_e4m3(v)
+            else:
+                round_e2m1(v)
+            scale_quads(v, powers, i, a, b)
+            store_quads(v, 0, values, i, a * UNIT)
+            store_quads(v, PARTS, values, i, b * UNIT)
 
 
 @T.macro
@@ -123,7 +159,7 @@ def e2m1_of_products(tile, factors, codes, rows, units):
 @T.macro
 def cast_rows(
     tile, codes, slots, factors, groups, inverse, scales, turned, rows, cols, units, floor_bits,
-    round_sf, plan,
+    round_sf, plan, powers=None,
 ):  # fmt: skip
     """Casts the first rows of a tile: `units` of 256 channels, of which `cols` exist.
 
@@ -149,10 +185,16 @@ def cast_rows(
     if is_turned:
         turn_scales(scales, turned, R * G // pack, G // pack, turned.shape[1])
     # Codes
-    if plan.mode == "cast":
-        if ratio > 1:
-            spread_factors(inverse, factors, R * G, ratio)
-            T.simd.mem_bar("VST_VLD")
+    if plan.mode != "sf" and ratio > 1:
+        spread_factors(inverse, factors, R * G, ratio)
+        if plan.mode == "round_trip":
+            spread_factors(scales, powers, R * G, ratio)
+        T.simd.mem_bar("VST_VLD")
+    if plan.mode == "round_trip":
+        numbers_of_units(
+            tile, factors, powers if ratio > 1 else scales, codes, rows, units, plan.fmt
+        )
+    elif plan.mode == "cast":
         if factors.dtype == "bfloat16":
             e2m1_of_products(tile, factors, codes, rows, units)
         else:
@@ -167,7 +209,8 @@ def token_cast(
     """Casts [tokens, hidden] bf16 or fp32, hidden a multiple of 64; `across` tiles lie in a row.
 
     `sf` are the items of row-major scales, or the words of column-major ones. `plan` is by
-    `plan_token_cast`; its mode ``sf`` writes scales only.
+    `plan_token_cast`; its mode ``sf`` writes scales only, ``round_trip`` numbers to `out`, which
+    may be `x`, and no scales.
     """
     M, H, XS = T.dynamic("M, H, XS")
     OM, OW, OS, S0, S1, SS = T.dynamic("OM, OW, OS, S0, S1, SS")
@@ -183,7 +226,8 @@ def token_cast(
     # NOTE: 32 bytes behind each column, so that columns hit all banks
     wide, pitch = (G // pack, max(R, 16) + MIN_PITCH // BYTES[sf_dtype]) if is_turned else (1, 32)
     # Values times powers of two are exact as bf16
-    is_exact = round_sf and (plan.x_dtype, plan.fmt) == ("bfloat16", "e2m1")
+    returns = plan.mode == "round_trip"
+    is_exact = round_sf and not returns and (plan.x_dtype, plan.fmt) == ("bfloat16", "e2m1")
     factor_dtype = "bfloat16" if is_exact else "float32"
     with T.Kernel(plan.cores) as core:
         tile = T.alloc_shared((R, C), plan.x_dtype)
@@ -194,16 +238,17 @@ def token_cast(
         inverse = T.alloc_shared((R, G) if ratio > 1 else (1, 2 * LANES), factor_dtype)
         scales = T.alloc_shared((max(R, REGISTER // G), G), plan.sf.dtype)
         turned = T.alloc_shared((wide, pitch), sf_dtype)
-        versions = {slots: 1, factors: 1, groups: 1, inverse: 1, tile: 2, codes: 2}
+        powers = T.alloc_shared((R, C // SLOT) if returns and ratio > 1 else (1, LANES), T.float32)
+        versions = {slots: 1, factors: 1, groups: 1, inverse: 1, powers: 1, tile: 2, codes: 2}
         T.annotate_buffer_versions(
-            {**versions, scales: 1 if is_turned else 2, turned: 2 if is_turned else 1}
+            {**versions, scales: 1 if is_turned or returns else 2, turned: 2 if is_turned else 1}
         )
         with T.SimdVF():
             clear_magnitudes(slots, R * C // SLOT, C // SLOT)
         for turn in T.Pipelined(
             T.truncdiv(tasks - core + plan.cores - 1, plan.cores), num_stages=2
         ):
-            reused(tile, codes, slots, factors, groups, inverse, scales, turned)
+            reused(tile, codes, slots, factors, groups, inverse, scales, turned, powers)
             # NOTE: variables keep these terms out of every index, lowering is quicker then.
             row0, col0 = T.alloc_var(T.int32), T.alloc_var(T.int32)
             with T.Stage(0), T.Task(latency=1, ii=1):
@@ -217,13 +262,13 @@ def token_cast(
                 T.simd.mem_bar("VST_VLD")
                 cast_rows(
                     tile, codes, slots, factors, groups, inverse, scales, turned, rows, cols,
-                    units, floor_bits, round_sf, plan,
+                    units, floor_bits, round_sf, plan, powers,
                 )  # fmt: skip
-            if plan.mode == "cast":
+            if plan.mode != "sf":
                 T.copy(codes, out[row0, col0 // plan.out_per_item])
             if is_turned:
                 first = T.truncdiv(col0, width * pack)
                 T.copy(turned[0:wide, 0:R], sf[first : first + wide, row0 : row0 + R])
-            else:
+            elif not returns:
                 first = T.truncdiv(col0, width)
                 T.copy(scales[0:R, 0:G], sf[row0 : row0 + R, first : first + G])
