@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import torch
 
 from tile_kernels import config as settings
@@ -102,8 +104,13 @@ def check_norm(
 def norm_results(
     x: torch.Tensor, residual: torch.Tensor | None, residual_out: torch.Tensor | None
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Returns (rstd, norm_input) to be filled; norm_input is x itself without residual."""
+    """Returns (rstd, norm_input) to be filled; norm_input is x itself without residual.
+
+    Rows without channels, which no kernel visits, have the mean of nothing: their rstd is NaN.
+    """
     rstd = torch.empty(x.shape[:-1], dtype=torch.float32, device=x.device)
+    if x.shape[-1] == 0:
+        rstd.fill_(math.nan)
     if residual is None:
         return rstd, x
     if residual_out is None:
