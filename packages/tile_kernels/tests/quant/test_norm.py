@@ -198,7 +198,10 @@ def test_bad_arguments():
 def test_nothing_to_normalise(shape):
     x, weight = torch.empty(shape), torch.empty(shape[-1])
     out, rstd, kept = norm_forward(x, weight, 1e-6)
-    assert out.shape == shape and kept is x
-    assert rstd.shape == shape[:-1] and rstd.isnan().all()
+    assert out.shape == shape
+    assert kept is x
+    assert rstd.shape == shape[:-1]
+    assert rstd.isnan().all()
     out, rstd, kept = norm_forward(x, weight, 1e-6, x.clone())
-    assert out.shape == kept.shape == shape and rstd.isnan().all()
+    assert out.shape == kept.shape == shape
+    assert rstd.isnan().all()

@@ -136,7 +136,7 @@ def rows_of(name: str, tensor: torch.Tensor) -> torch.Tensor:
             raise TileKernelsValueError(
                 f"{name} has stride {tuple(tensor.stride())}; three dimensions must be contiguous"
             )
-        return tensor.view(-1, tensor.shape[-1])
+        return tensor.flatten(0, 1)
     if tensor.stride(-1) != 1 and tensor.numel():
         raise TileKernelsValueError(
             f"{name} has stride {tuple(tensor.stride())}; the last must be 1"
