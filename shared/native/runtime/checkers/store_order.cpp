@@ -47,8 +47,8 @@ std::string text_of(StoreUnit unit, bool write) {
 
 }  // namespace
 
-void StoreOrder::enter(uint32_t function) {
-    if (function == function_) return;
+bool StoreOrder::enter(uint32_t function) {
+    if (function == function_) return false;
     function_ = function;
     base_ = nullptr;
     scalar_stores_ = false;
@@ -58,6 +58,7 @@ void StoreOrder::enter(uint32_t function) {
         instruction_ = 0;
     }
     for (auto& row : ordered_) row[0] = row[1] = instruction_;
+    return true;
 }
 
 void StoreOrder::barriers(uint32_t types) {
@@ -99,10 +100,13 @@ const char* barrier_between(StoreUnit first, const OrderedAccess& access) {
 FunctionOrder& function_order() { return thread_object<FunctionOrder, FunctionOrder>(); }
 
 void Checker::on_function_access(const Core& core, const OrderedAccess& access) {
-    if (!has(kRacecheck)) return;
     FunctionOrder& order = function_order();
+    if (order.stores.enter(asc_emu_vector.serial)) order.low = order.high = 0;
+    if (access.unit == StoreUnit::vector) order.begin(access);
+    else if (order.is_own(access)) return;
+    else on_vector_access(core, access.offset, access.bytes, access.write, access.site);
+    if (!has(kRacecheck)) return;
     if (!access.more) on_function_end(core);
-    order.stores.enter(asc_emu_vector.serial);
     if (const uint32_t types = std::exchange(asc_emu_vector.barriers, 0)) order.stores.barriers(types);
     order.stores.add(access, [&](const UnorderedStore& old) {
         if (!access.write) return report_order(core, old, access);
@@ -138,10 +142,10 @@ void Checker::report_order(const Core& core, const UnorderedStore& old, const Or
         f.memory = "UB";
         f.address = old.offset;
         f.bytes = old.bytes;
-        f.message = "race on UB: a " + text_of(access.unit, access.write) + " of a vector function on " +
+        f.message = "race on UB: a " + text_of(access.unit, access.write) + " in a vector function on " +
                     core_name(core.slot) + " V of block " + std::to_string(core.block->index) +
                     (access.write ? " writes" : " reads") + " what a " + text_of(old.unit, true) +
-                    " of the same function writes; no asc_mem_bar(" + barrier + ") comes between the two";
+                    " in the same function writes; no asc_mem_bar(" + barrier + ") comes between the two";
         f.fix = std::string("asc_mem_bar(") + barrier + ") between the two";
         f.places.push_back(place_of(core, Pipe::V, "writes", "VectorFunction", old.site));
         f.places.push_back(place_of(core, Pipe::V, access.write ? "writes" : "reads", "VectorFunction", access.site));

@@ -32,8 +32,8 @@ struct UnorderedStore {
 
 class StoreOrder {
 public:
-    // Begins with nothing to order if function number `function` is another than before.
-    void enter(uint32_t function);
+    // Begins with nothing to order if function number `function` is another than before; whether it is.
+    bool enter(uint32_t function);
     // Barriers since the last access, a bit for each mem_bar_t.
     void barriers(uint32_t types);
     // Tells `found` of the stores that the access must wait for and need not.
@@ -105,6 +105,20 @@ struct PendingStore {
 struct FunctionOrder {
     StoreOrder stores;
     std::vector<PendingStore> pending;
+    // Bytes of the last vector instruction: the plain accesses by which it carries itself out are no scalar ones. NOTE:
+    // neither is a scalar one of the same kind right behind it: a race may be missed, none is invented.
+    uint32_t low = 0, high = 0;
+    bool write = false;
+
+    void begin(const OrderedAccess& access) {
+        const uint32_t end = access.offset + access.bytes;
+        low = access.more ? std::min(low, access.offset) : access.offset;
+        high = access.more ? std::max(high, end) : end;
+        write = access.write;
+    }
+    bool is_own(const OrderedAccess& scalar) const {
+        return scalar.write == write && scalar.offset >= low && scalar.offset + scalar.bytes <= high;
+    }
 };
 FunctionOrder& function_order();
 
