@@ -52,9 +52,9 @@ bool StoreOrder::enter(uint32_t function) {
     function_ = function;
     base_ = nullptr;
     scalar_stores_ = false;
-    if (stamps_.empty() || instruction_ >= kMaxInstruction) {
-        stamps_.assign(kUbBytes, 0);
-        sites_.assign(kUbBytes, 0);
+    if (blocks_.empty() || instruction_ >= kMaxInstruction) {
+        blocks_.assign(kUbBytes / kBlockBytes, {});
+        bytes_.resize(kUbBytes);
         instruction_ = 0;
     }
     for (auto& row : ordered_) row[0] = row[1] = instruction_;
@@ -69,11 +69,10 @@ void StoreOrder::barriers(uint32_t types) {
     }
 }
 
-// NOTE: in one sweep without a branch; only accesses that it does not settle are looked at byte by byte.
 StoreOrder::Stamp StoreOrder::latest_of(const OrderedAccess& access) const {
-    const Stamp* const from = stamps_.data() + access.offset;
+    const uint32_t end = (access.offset + access.bytes + kBlockBytes - 1) / kBlockBytes;
     Stamp latest = 0;
-    for (uint32_t i = 0; i < access.bytes; ++i) latest = std::max(latest, from[i]);
+    for (uint32_t b = access.offset / kBlockBytes; b < end; ++b) latest = std::max(latest, blocks_[b].last.stamp);
     return latest;
 }
 
@@ -86,9 +85,19 @@ void StoreOrder::remember(const OrderedAccess& access) {
     const auto* const site = static_cast<const char*>(access.site);
     if (!base_) base_ = site;
     scalar_stores_ |= access.unit == StoreUnit::scalar;
-    const Stamp stamp = instruction_ << 1 | static_cast<Stamp>(access.unit);
-    std::fill_n(stamps_.begin() + access.offset, access.bytes, stamp);
-    std::fill_n(sites_.begin() + access.offset, access.bytes, static_cast<int32_t>(site - base_));
+    const Writer writer{instruction_ << 1 | static_cast<Stamp>(access.unit), static_cast<int32_t>(site - base_)};
+    const uint32_t end = access.offset + access.bytes;
+    for (uint32_t at = access.offset; at < end;) {
+        Block& block = blocks_[at / kBlockBytes];
+        const uint32_t start = at / kBlockBytes * kBlockBytes, next = std::min(end, start + kBlockBytes);
+        const bool whole = next - at == kBlockBytes;
+        if (!whole) {
+            if (!block.split) std::fill_n(bytes_.begin() + start, kBlockBytes, block.last);
+            std::fill(bytes_.begin() + at, bytes_.begin() + next, writer);
+        }
+        block = {writer, !whole};
+        at = next;
+    }
 }
 
 const char* barrier_between(StoreUnit first, const OrderedAccess& access) {
