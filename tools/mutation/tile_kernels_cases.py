@@ -171,6 +171,16 @@ def _norm_backward_residual() -> object:
     return quant.norm_backward(grad, x, None, torch.rand(70) + 0.5, residual_grad)
 
 
+def _quantised_rows() -> object:
+    data = quant_cast.cast(quant_inputs(300, 1024), "e4m3", (1, 128))
+    return quant.per_token_cast(data, "e4m3", 128, (1, 128))
+
+
+def _quantised_blocks() -> object:
+    data = quant_cast.cast(quant_inputs(300, 1024), "e2m1", (32, 32), **_PACKED_COL)
+    return quant.per_token_cast(data, "e4m3", 32, (32, 32), **_PACKED_COL)
+
+
 def _given_scales() -> object:
     x = quant_inputs(600, 320)
     scales = quant.per_token_cast_with_sf_only(x, "e4m3", 32)
@@ -262,6 +272,8 @@ CASES: dict[str, Callable[[], object]] = {
         quant_inputs(200, 1152, torch.float32), "e2m1", (32, 32)
     ),
     "given_scales": _given_scales,
+    "recast": _quantised_rows,
+    "recast_packed": _quantised_blocks,
     "per_channel_cast": lambda: quant.per_channel_cast(quant_inputs(200, 1152), "e4m3", 32),
     "per_channel_cast_packed": lambda: quant.per_channel_cast(
         quant_inputs(330, 1152), "e4m3", 32, round_sf=True, use_packed_ue8m0=True

@@ -59,6 +59,8 @@ def _token_casts() -> Calls:
             quant.per_token_cast_with_precomputed_sf, x, "e4m3", group, sf
         )
         calls[f"round trip {group}"] = _call(quant.per_token_cast_and_cast_back, x, "e4m3", group)
+    coded = (torch.empty(TOKENS, HIDDEN, dtype=E4M3), _scales(HIDDEN // 128))
+    calls["per_token_cast of e4m3"] = _call(quant.per_token_cast, coded, "e4m3", 128, (1, 128))
     calls["per_token_cast e2m1 16"] = _call(quant.per_token_cast, x, "e2m1", 16, use_e4m3_sf=True)
     for hidden in (4096, 7168):
         row = torch.empty(TOKENS, hidden, dtype=BF16)

@@ -154,6 +154,38 @@ def test_quantised_input(block):
     assert_equal(sf, wanted_sf)
 
 
+@pytest.mark.parametrize(
+    ("given", "block", "form", "fmt", "n", "options"),
+    [
+        ("e4m3", (1, 128), PLAIN, "e4m3", 128, PLAIN),
+        ("e4m3", (1, 128), COL, "e4m3", 32, PACKED_COL),
+        ("e4m3", (32, 32), PACKED_COL, "e2m1", 32, PACKED),
+        ("e2m1", (1, 32), PACKED, "e4m3", 64, ROUNDED),
+        ("e2m1", (1, 32), PLAIN, "e4m3", 128, COL),
+        ("e2m1", (1, 64), PACKED_COL, "e2m1", 128, PLAIN),
+        ("e4m3", (128, 128), PACKED, "e4m3", 128, PACKED),
+    ],
+)
+def test_quantised_rows(given, block, form, fmt, n, options):
+    for tokens, hidden in ((500, 1408), (3, 1088)):
+        data = ref.cast(inputs(tokens, hidden), given, block, **form)
+        codes, sf = per_token_cast(data, fmt, n, block, **options)
+        wanted, wanted_sf = ref.cast(data, fmt, (1, n), x_block_size=block, **options)
+        assert_equal(codes, wanted)
+        assert_equal(sf, wanted_sf)
+        only = per_token_cast_with_sf_only(data, fmt, n, x_block_size=block, **options)
+        assert_equal(only, wanted_sf)
+
+
+def test_infinite_scales_of_quantised_rows_stay_in_their_groups():
+    data, scales = ref.cast(inputs(40, 1408), "e4m3", (1, 128))
+    scales[0, 2], scales[1, 10], scales[16:, 3] = float("inf"), float("nan"), float("inf")
+    codes, sf = per_token_cast((data, scales), "e4m3", 128, (1, 128))
+    wanted, wanted_sf = ref.cast((data, scales), "e4m3", (1, 128), x_block_size=(1, 128))
+    assert_same_numbers(codes, wanted)
+    assert_equal(sf.nan_to_num(1e9, 2e9), wanted_sf.nan_to_num(1e9, 2e9))
+
+
 def test_scales_only_and_given_scales():
     x = inputs(37, 576)
     buffer = torch.empty(37, 18)

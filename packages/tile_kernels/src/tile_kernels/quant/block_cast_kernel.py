@@ -17,6 +17,7 @@ from tile_kernels.quant.cast_plan import (
     CastPlan,
     make_plan,
     plan_given_cast,
+    plan_recast,
     plan_rows_cast,
     plan_token_cast,
 )
@@ -150,6 +151,21 @@ def _launch(
         given_cast(
             x, _items(scales, config, fast.sf.dtype, x.device), codes_or_none,
             ceil_div(x.shape[0], fast.rows) * across, across, plan=fast,
+        )  # fmt: skip
+        return
+    fast = plan_recast(plan)
+    if fast is not None:
+        from tile_kernels.quant.recast_asc import recast
+
+        assert sf_in is not None
+        is_turned = fast.sf.layout.kind == "packed_col"
+        across = ceil_div(hidden, fast.cols)
+        recast(
+            x.view(torch.uint8) if x.dtype == torch.float8_e4m3fn else x,
+            common.sf_items(sf_in, in_config), codes_or_none,
+            _items(scales, config, fast.sf.dtype, x.device, words=is_turned),
+            common.float_bits(config.clamp_min_value), ceil_div(x.shape[0], fast.rows) * across,
+            across, plan=fast, round_sf=config.round_sf,
         )  # fmt: skip
         return
     fast = plan_rows_cast(plan)

@@ -15,8 +15,8 @@ from tile_kernels.utils import align, ceil_div
 
 __all__ = [
     "BYTES", "PER_ITEM", "Band", "CastPlan", "back_tile", "make_plan", "plan_given_cast",
-    "plan_lossless", "plan_norm_cast", "plan_rows_cast", "plan_token_cast", "plan_turned_cast",
-    "quads_back_tile", "row_tile",
+    "plan_lossless", "plan_norm_cast", "plan_recast", "plan_rows_cast", "plan_token_cast",
+    "plan_turned_cast", "quads_back_tile", "row_tile",
 ]  # fmt: skip
 
 BYTES = {
@@ -31,6 +31,7 @@ MIN_PITCH = 32  # bytes of a row in the unified buffer
 TOKEN_COLS, TOKEN_BYTES = 1024, 65536  # a tile of the per-token cast
 NORM_ROWS, NORM_COLS = 16, 8192  # most of a tile of RMSNorm with a cast
 BACK_ROWS = 16  # of a tile of the cast back
+RECAST_ROWS = 24  # of a tile of codes that are cast again
 ROW_WIDTHS = 1024  # rows share a kernel when their lengths round up to the same multiple
 MAX_ROWS = 8  # of a tile of whole rows
 
@@ -230,6 +231,22 @@ def plan_norm_cast(plan: CastPlan, hidden: int, in_place: bool) -> CastPlan | No
     tile_bytes = TOKEN_BYTES if in_place else TOKEN_BYTES // 2
     rows = max(tile_bytes // (cols * BYTES[plan.x_dtype]), 1)
     return replace(fast, rows=min(rows, NORM_ROWS), cols=cols)
+
+
+def plan_recast(plan: CastPlan) -> CastPlan | None:
+    """The plan of the same per-token cast of quantised rows for the kernel on vector registers.
+
+    It takes the scales of x that the cast back on vector registers takes, and groups as
+    `plan_token_cast`, unless a row of packed ones is wider than a tile.
+    """
+    shape = quads_back_tile(plan.sf_in) if plan.sf_in.exists else None
+    fast = plan_token_cast(replace(plan, x_dtype="float32"))
+    if shape is None or fast is None or fast.cols > shape[1] or plan.mode == "round_trip":
+        return None
+    # NOTE: scales are turned by whole registers
+    is_free = plan.sf_in.block[0] == 1 and not plan.sf.layout.is_column_major
+    rows = RECAST_ROWS if is_free else shape[0]
+    return replace(fast, x_dtype=plan.x_dtype, rows=rows)
 
 
 def plan_lossless(plan: CastPlan) -> CastPlan | None:

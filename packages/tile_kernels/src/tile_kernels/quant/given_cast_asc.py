@@ -17,7 +17,7 @@ from tile_kernels._asc import reused
 from tile_kernels._bridge import asc_kernel
 from tile_kernels.quant.quads_asc import SLOT, UNIT, clear_behind
 from tile_kernels.quant.registers_asc import LANES
-from tile_kernels.quant.scales_asc import inverses_of_scales
+from tile_kernels.quant.scales_asc import numbers_of_scales
 from tile_kernels.quant.token_cast_asc import codes_of_units, spread_factors
 
 __all__ = ["given_cast"]
@@ -65,7 +65,9 @@ def given_cast(x, sf, out, tasks: T.int32, across: T.int32, plan: Any = None):  
                 rows, cols = T.min(M - row0, R), T.min(H - col0, C)
                 clear_behind(tile, rows, cols)
                 items = G if is_shared else rows * G
-                inverses_of_scales(scales, inverse if ratio > 1 else factors, items, G, pitch, band)
+                numbers_of_scales(
+                    scales, inverse if ratio > 1 else factors, items, G, pitch, band, True
+                )
                 T.simd.mem_bar("VST_VLD")
                 if ratio > 1:
                     whole = T.truncdiv(items + LANES - 1, LANES) * LANES

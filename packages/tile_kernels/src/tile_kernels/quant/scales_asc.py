@@ -17,7 +17,7 @@ from tile_kernels.quant.registers_asc import LANES, store_numbers
 
 __all__ = [
     "FACTORS", "clear_last_words", "clear_magnitudes", "factors_of_scales", "inverse_of_power",
-    "inverses_of_scales", "place_of_slots", "scale_bits_at", "scales_of_magnitudes", "spread_lanes",
+    "numbers_of_scales", "place_of_slots", "scale_bits_at", "scales_of_magnitudes", "spread_lanes",
     "turn_scales",
 ]  # fmt: skip
 
@@ -249,20 +249,25 @@ def inverse_of_power(exponent: Any, all32: Any) -> Any:
     return T.reinterpret(bits, "float32x64")
 
 
-def _inverse(scale: Any, band: Any, all32: Any) -> Any:
-    """The inverses of scales as `scale_bits_at` gives them."""
+def _number(scale: Any, band: Any, inverts: bool, all32: Any) -> Any:
+    """The numbers that scales as `scale_bits_at` gives them stand for, or their inverses."""
     if band.dtype == "uint8":
-        return inverse_of_power(scale, all32)
-    one = T.simd.vdup(T.float32(1.0), "float32", all32)
-    return T.simd.vdiv(one, T.reinterpret(scale, "float32x64"), all32, precision="exact")
+        if inverts:
+            return inverse_of_power(scale, all32)
+        return T.reinterpret(T.simd.vshls(scale, 23, all32), "float32x64")
+    number = T.reinterpret(scale, "float32x64")
+    if inverts:
+        one = T.simd.vdup(T.float32(1.0), "float32", all32)
+        return T.simd.vdiv(one, number, all32, precision="exact")
+    return number
 
 
 @T.macro
-def inverses_of_scales(scales, inverse, items, groups, pitch, band):
-    """Writes 1 / scale of the first `items` groups, those of a row behind those of the one before.
+def numbers_of_scales(scales, numbers, items, groups, pitch, band, inverts):
+    """Writes the first `items` scales as fp32, those of a row behind those of the one before.
 
     A row has `groups`, a power of two up to 32. Row-major fp32 scales lie without gaps, others as
-    in `scale_bits_at`. `inverse` are fp32.
+    in `scale_bits_at`. With `inverts` they become 1 / scale.
     """
     all32 = T.simd.pset(32)
     bits = 16 if band.dtype == "uint8" else 32
@@ -272,4 +277,4 @@ def inverses_of_scales(scales, inverse, items, groups, pitch, band):
         some = T.simd.update_mask(items - step * LANES, 32)
         some16 = T.simd.update_mask(items - step * LANES, 16)
         scale = scale_bits_at(scales, step * (LANES // groups), place, band, some, some16, True)
-        T.simd.vsts(inverse[0, step * LANES], _inverse(scale, band, all32), all32)
+        T.simd.vsts(numbers[0, step * LANES], _number(scale, band, inverts, all32), all32)

@@ -3,8 +3,8 @@
 A tile is a few rows of whole groups. Largest magnitudes are found 256 channels at a time, in slots
 of 32; then all scales of the tile are computed together, in the order of the rows, then the codes,
 or the numbers that they stand for. Column-major scales are turned at the end. Loads, arithmetic and
-stores of three tiles overlap.
-Given scales are in `given_cast_asc`, other groups in `block_cast_asc`, with the same results.
+stores of three tiles overlap. Given scales are in `given_cast_asc`, quantised inputs in
+`recast_asc`, other groups in `block_cast_asc`, with the same results.
 """
 
 # mypy: ignore-errors
@@ -93,19 +93,26 @@ def scale_quads(v, factors, i, a, b):
 
 
 @T.macro
-def codes_of_units(tile, factors, codes, rows, units, fmt, is_given=False, is_shared=False):
+def codes_of_units(
+    tile, factors, codes, rows, units, fmt, is_given=False, is_shared=False, in_quads=False
+):
     """Writes the codes nearest to value * inverse, two units at a time.
 
     Products with inverses of given scales may be above the largest code; with `is_shared` all rows
-    have the same factors.
+    have the same factors. With `in_quads` the tile holds registers as `load_quads` sets them.
     """
     for i in T.serial(rows):
         for pair in T.serial(T.truncdiv(units + 1, 2)):
             v = T.simd.alloc_local(2 * PARTS, "float32")
             a = 2 * pair
             b = T.min(a + 1, units - 1)  # without a second unit, the first one once more
-            load_quads(v, tile, i, a * UNIT)
-            load_quads(v, tile, i, b * UNIT, PARTS)
+            if in_quads:
+                for k in T.unroll(PARTS):
+                    v[k] = T.simd.vld(tile[i, a * UNIT + k * LANES])
+                    v[PARTS + k] = T.simd.vld(tile[i, b * UNIT + k * LANES])
+            else:
+                load_quads(v, tile, i, a * UNIT)
+                load_quads(v, tile, i, b * UNIT, PARTS)
             scale_quads(v, factors, 0 if is_shared else i, a, b)
             if fmt == "e4m3":
                 if is_given:
@@ -159,24 +166,26 @@ def e2m1_of_products(tile, factors, codes, rows, units):
 @T.macro
 def cast_rows(
     tile, codes, slots, factors, groups, inverse, scales, turned, rows, cols, units, floor_bits,
-    round_sf, plan, powers=None,
+    round_sf, plan, powers=None, in_quads=False,
 ):  # fmt: skip
     """Casts the first rows of a tile: `units` of 256 channels, of which `cols` exist.
 
-    Buffers are those of `token_cast`; what lies behind the last channel must be zeros.
+    Buffers are those of `token_cast`; what lies behind the last channel must be zeros. With
+    `in_quads` the tile is fp32, as `codes_of_units` takes it, and `slots` are complete.
     """
     R, C = plan.rows, plan.cols
     pack, width, is_turned = plan.sf.word, plan.sf.block[1], plan.sf.layout.is_column_major
     G, ratio = C // width, width // SLOT
-    slot_magnitudes(tile, slots, rows, units)
-    T.simd.mem_bar("VST_VLD")
+    if not in_quads:
+        slot_magnitudes(tile, slots, rows, units)
+        T.simd.mem_bar("VST_VLD")
     # Scales
     if ratio > 1:
         join_slots(slots, groups, R * G // LANES, ratio)
         T.simd.mem_bar("VST_VLD")
     scales_of_magnitudes(
         groups if ratio > 1 else slots, inverse if ratio > 1 else factors, scales,
-        R * G, G, floor_bits, round_sf, MAX_VALUE[plan.fmt], plan.x_dtype == "bfloat16",
+        R * G, G, floor_bits, round_sf, MAX_VALUE[plan.fmt], tile.dtype == "bfloat16",
     )  # fmt: skip
     if pack > 1:
         T.simd.mem_bar("VST_VST")
@@ -198,7 +207,7 @@ def cast_rows(
         if factors.dtype == "bfloat16":
             e2m1_of_products(tile, factors, codes, rows, units)
         else:
-            codes_of_units(tile, factors, codes, rows, units, plan.fmt)
+            codes_of_units(tile, factors, codes, rows, units, plan.fmt, in_quads=in_quads)
 
 
 @asc_kernel()
