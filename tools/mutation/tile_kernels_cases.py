@@ -76,7 +76,7 @@ def _cast_back(
 
 
 def _round_trip() -> object:
-    x = quant_inputs(400, 1024)
+    x = quant_inputs(400, 1152)
     quant.per_token_cast_and_cast_back(x, "e4m3", 128)
     return x
 
