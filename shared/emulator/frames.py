@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 __all__ = ["Address", "Frame", "frames_of", "source_lines", "user_frame"]
 
-_OWN_FOLDERS = ("/ascend_emu/", "/mad/")
+_OWN_FOLDERS = ("/ascend_emu/", "/mad/", "/tl_templates/")
 _TIMEOUT_S = 30.0
 _PLACE = re.compile(r"(.*):(\d+|\?)(?: \(.*\))?$")
 
@@ -35,12 +35,12 @@ class Frame:
 
     @property
     def is_own(self) -> bool:
-        """Whether it lies inside the emulated API or `mad`."""
+        """Whether it lies inside the emulated API, `mad` or the templates of TileLang."""
         return any(folder in f"/{self.file}" for folder in _OWN_FOLDERS)
 
 
 def user_frame(frames: Sequence[Frame]) -> Frame | None:
-    """Returns the innermost frame outside the emulated API and `mad`; else the innermost."""
+    """Returns the innermost frame outside those (`Frame.is_own`); else the innermost."""
     for frame in frames:
         if not frame.is_own:
             return frame

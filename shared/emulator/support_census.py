@@ -176,7 +176,7 @@ NOTES = {
     "asc_float2int32_rd": "out-of-range values saturate (not documented)",
     "asc_float2int32_ru": "out-of-range values saturate (not documented)",
     "asc_vf_call": "runs to its end once started; SIMD functions only",
-    "asc_mem_bar": "program order on the host",
+    "asc_mem_bar": "program order on the host; racecheck reports missing ones",
     "asc_exp": _ROUNDED,
     "asc_ln": _ROUNDED,
     "asc_sqrt": _ROUNDED,

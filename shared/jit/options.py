@@ -41,6 +41,7 @@ UNSET = _Unset.UNSET
 _SANITIZERS = ("none", "address", "undefined", "thread")
 _HOST_FLAG_STARTS = ("-D", "-U", "-I", "-std", "-f")
 _MAX_TIMEOUT_S = 65535
+_MAX_BLOCK_STRIDE = 65535
 
 
 @dataclass(frozen=True)
@@ -342,12 +343,15 @@ class LaunchOptions(_Options):
         num_blocks: number of blocks, required at launch.
         num_ubuf_bytes: dynamic Unified Buffer bytes per block.
         num_launch_timeout_secs: watchdog in seconds; 0 = off.
+        block_stride: a hint for target cpu: blocks this far apart read the same operands, so the
+            emulator lets one worker run them in turn; None, 0 or 1 = none. Results are the same.
     """
 
     stream: object = UNSET
     num_blocks: int | None = None
     num_ubuf_bytes: int | None = None
     num_launch_timeout_secs: int | None = None
+    block_stride: int | None = None
 
     @classmethod
     def defaults(cls, *, timeout_s: int = 300) -> LaunchOptions:
@@ -379,6 +383,12 @@ class LaunchOptions(_Options):
             raise LaunchOptionError(
                 f"Ascend launch timeout is out of range, got {timeout} s; "
                 f"allowed: 0 (off) to {_MAX_TIMEOUT_S}"
+            )
+        stride = self.block_stride or 0
+        if not 0 <= stride <= _MAX_BLOCK_STRIDE:
+            raise LaunchOptionError(
+                f"block_stride is out of range, got {stride}; "
+                f"allowed: 0 (no hint) to {_MAX_BLOCK_STRIDE}"
             )
 
 

@@ -1,6 +1,7 @@
 """Finds the statements of device code that a mutation deletes or weakens.
 
-Synchronisation, unit flags, bounds guards and fills; each mutant is one edit of one file.
+Synchronisation, barriers of vector functions, unit flags, bounds guards and fills; each mutant is
+one edit of one file.
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ __all__ = ["Mutant", "find_mutants"]
 _SYNC = re.compile(
     r"(?:mad::(?:notify|wait)\w*|asc_sync(?:_\w+|threads)?|asc_(?:un)?lock)(?:<[^<>;()]*>)?\("
 )
+# Order of accesses to UB inside a vector function; TileLang has a name of its own for it
+_MEM_BAR = re.compile(r"(?:\bsimd_inst::|\basc_|\b)mem_bar\(")
 # A stage that does not vary: number 0 would be no edit, or another flag altogether
 _FIXED = re.compile(r"\d+|EVENT_ID\d|(?:static_cast<event_t>)?\(\d+\)|PIPE_\w+")
 _FILL = re.compile(r"(?:mad::fill_\w+|asc_fill_l1)(?:<[^<>;()]*>)?\(")
@@ -32,7 +35,7 @@ class Mutant:
     Attributes:
         file: the file, relative to the include folder.
         line: line number of the edit.
-        kind: sync, stage, unit_flag, guard or fill.
+        kind: sync, stage, mem_bar, unit_flag, guard or fill.
         start, end: the characters that are replaced.
         new: what replaces them.
         text: the statement, for tables.
@@ -94,6 +97,10 @@ def _of_text(file: Path, text: str) -> Iterator[Mutant]:
         comma = _last_comma(code, match.end(), end - 1)
         if comma is not None and not _FIXED.fullmatch(code[comma + 1 : end - 1].strip()):
             yield mutant("stage", comma, end - 1, ", 0")
+    for match in _MEM_BAR.finditer(code):
+        end = _call_end(code, match.end() - 1)
+        if _is_statement(code, match.start(), end):
+            yield mutant("mem_bar", match.start(), end, "(void)0")
     for match in _FILL.finditer(code):
         end = _call_end(code, match.end() - 1)
         if _is_statement(code, match.start(), end):

@@ -16,6 +16,12 @@ void run() {
     if (m >= size) continue;
     mad::fill_k_tail(tile, k, padded);
 }
+__simd_vf__ void f() {
+    asc_mem_bar(VST_VLD);
+    // mem_bar(VST_VLD);
+    for (;;) { simd_inst::mem_bar(VST_VST); }
+    mem_bar(VV_ALL);
+}
 """
 
 
@@ -36,6 +42,9 @@ def test_every_kind_is_found(tmp_path):
         (7, "guard", "mad::min_of(left - f(a, b), BLOCK)", "(left - f(a, b))"),
         (8, "guard", "if (m >= size) continue;", ";"),
         (9, "fill", "mad::fill_k_tail(tile, k, padded)", "(void)0"),
+        (12, "mem_bar", "asc_mem_bar(VST_VLD)", "(void)0"),
+        (14, "mem_bar", "simd_inst::mem_bar(VST_VST)", "(void)0"),
+        (15, "mem_bar", "mem_bar(VV_ALL)", "(void)0"),
     ]
 
 
@@ -58,11 +67,11 @@ def test_the_page_has_the_score_and_the_reasons(tmp_path):
         Outcome("k", m, "" if i in (1, 2) else "racecheck", "", 0.0).row(reasons)
         for i, m in enumerate(found)
     ]
-    assert score(rows) == (7, 8)
+    assert score(rows) == (10, 11)
     write(tmp_path, rows)
     write(tmp_path, [Outcome("other", found[0], "synccheck", "", 0.0).row({})])
     page = (tmp_path / "mutation.md").read_text()
-    assert "Score: 8 of 9, 88.9 %" in page
+    assert "Score: 11 of 12, 91.7 %" in page
     assert "-> `(void)0`: because" in page
     assert page.index("Not noticed") < page.index("`, stage` -> `, 0`")
     assert "| other | sync | 1 | 1 | synccheck 1 |  |" in page

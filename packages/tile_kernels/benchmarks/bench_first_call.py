@@ -3,7 +3,8 @@
 Each operator runs in a process of its own, forked after all imports. Its cache holds the emulator
 runtime and the precompiled header, which the first kernel of a machine builds, and nothing else.
 Texts that came with the package count as the user has them; `--lower` leaves them out, which is
-what a call with rare options takes. Wall time means something on an idle machine only; CPU time
+what a call with rare options takes; `--options` measures all cases of `bench_options.py` instead
+of one per operator. Wall time means something on an idle machine only; CPU time
 suffers less from other work.
 
 Run: python benchmarks/bench_first_call.py [--csv results/first_call.csv] [--only gate] [--lower]
@@ -20,6 +21,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import bench_options
 import click
 import torch
 from bench_io import Row, report
@@ -89,7 +91,7 @@ def _first_call(name: str, call: Callable[[], Any], root: Path) -> Row:
     slowest = sorted(passes.items(), key=lambda item: -item[1])[:3]
     return {
         "operator": name,
-        "kernels": len(list((root / "cache").iterdir())),
+        "kernels": len(list((root / "cache").glob("*"))),
         "shipped": len(shipped),
         "wall_s": round(wall, 2),
         "cpu_s": round(own + compilers, 2),
@@ -139,11 +141,17 @@ def _count_shipped() -> list[str]:
     return names
 
 
-def rows(only: str) -> Iterator[Row]:
-    """All operators whose name holds `only`."""
+def option_cases() -> dict[str, Callable[[], Any]]:
+    """The cases of `bench_options.py` on few rows; a kernel that makes inputs is known already."""
+    few = bench_options.cases(128, 7168)
+    return {f"{operator} {case}": call for operator, case, _, call in few}
+
+
+def rows(calls: dict[str, Callable[[], Any]], only: str) -> Iterator[Row]:
+    """All of the calls whose name holds `only`."""
     with tempfile.TemporaryDirectory() as name:
         warm = warm_root(Path(name))
-        for operator, call in cases().items():
+        for operator, call in calls.items():
             if only in operator:
                 yield measure(operator, call, warm, Path(name))
 
@@ -152,14 +160,16 @@ def rows(only: str) -> Iterator[Row]:
 @click.option("--csv", "path", type=click.Path(path_type=Path), help="Also write the rows here.")
 @click.option("--only", default="", help="Operators whose name holds this text.")
 @click.option("--lower", is_flag=True, help="Leave texts that came with the package out.")
+@click.option("--options", is_flag=True, help="All cases of bench_options.py.")
 @click.option("--smoke", is_flag=True, help="One operator, to try the program itself.")
-def main(path: Path | None, only: str, lower: bool, smoke: bool) -> None:
+def main(path: Path | None, only: str, lower: bool, options: bool, smoke: bool) -> None:
     """Measure, print a table, and write CSV rows."""
     torch.set_num_threads(1)  # a pool of threads does not survive a fork
     os.environ["TK_JIT_SHIPPED_TEXTS"] = str(int(not lower))
     import_kernels()
     title = "first call from an empty cache, seconds"
-    report(title, COLUMNS, rows("normalize_weight" if smoke else only), path)
+    calls = option_cases() if options else cases()
+    report(title, COLUMNS, rows(calls, "normalize_weight" if smoke else only), path)
 
 
 if __name__ == "__main__":

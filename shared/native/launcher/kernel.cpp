@@ -123,6 +123,7 @@ void Kernel::launch(const void* payload, std::size_t payload_bytes, const Launch
     desc.payload_bytes = payload_bytes;
     desc.gm_ranges = gm_ranges.data();
     desc.num_gm_ranges = static_cast<std::uint32_t>(gm_ranges.size());
+    desc.block_stride = size.block_stride;
     runtime_->launch(desc);
 }
 

@@ -49,6 +49,7 @@ struct LaunchSize {
     std::uint32_t num_blocks;
     std::uint32_t ubuf_bytes;
     std::uint32_t timeout_secs;  ///< 0 = no limit
+    std::uint32_t block_stride;  ///< of blocks that share operands; 0 = none
 };
 
 /// One kernel of a loaded object. Threads may launch it at the same time; an unload during a launch

@@ -51,13 +51,13 @@ nb::list inspect_object(const std::filesystem::path& path) {
 
 void launch_kernel(const Kernel& kernel, nb::handle payload, std::uint32_t num_blocks,
                    std::uint32_t ubuf_bytes, std::uint32_t timeout_secs,
-                   const std::vector<RangeTuple>& range_tuples) {
+                   const std::vector<RangeTuple>& range_tuples, std::uint32_t block_stride) {
     const PayloadView view(payload);
     std::vector<MemoryRange> ranges;
     for (const auto& [address, bytes, read_only, name] : range_tuples)
         ranges.push_back({address, bytes, read_only, name});
     const nb::gil_scoped_release unlocked;
-    kernel.launch(view.data(), view.size(), {num_blocks, ubuf_bytes, timeout_secs}, ranges);
+    kernel.launch(view.data(), view.size(), {num_blocks, ubuf_bytes, timeout_secs, block_stride}, ranges);
 }
 
 }  // namespace
@@ -83,10 +83,11 @@ NB_MODULE(_native, module) {
             "info", [](const Kernel& kernel) { return kernel_dict(kernel.info()); },
             "Returns name, symbol, demangled, params, num_aic and num_aiv.")
         .def("launch", &launch_kernel, "payload"_a, "num_blocks"_a, "ubuf_bytes"_a = 0,
-             "timeout_secs"_a = 0, "ranges"_a = std::vector<RangeTuple>(),
+             "timeout_secs"_a = 0, "ranges"_a = std::vector<RangeTuple>(), "block_stride"_a = 0,
              "Runs all blocks without the interpreter lock; LaunchFailure carries the runtime's "
              "JSON report. "
-             "`ranges` lists (address, bytes, read_only, name) of the global memory it may touch.")
+             "`ranges` lists (address, bytes, read_only, name) of the global memory it may touch; "
+             "blocks `block_stride` apart share operands and run in turn on one worker.")
         .def("unload", &Kernel::unload, nb::call_guard<nb::gil_scoped_release>(),
              "Closes the object once no launch uses it; a second call does nothing.")
         .def_prop_ro("loaded", &Kernel::loaded, "False after `unload`.");

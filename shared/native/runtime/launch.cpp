@@ -85,12 +85,23 @@ bool Launch::constant(uint64_t low, uint64_t high) const {
                        [&](const Range& r) { return r.low <= low && high <= r.high; });
 }
 
-int64_t Launch::claim_block() {
+int64_t Launch::claim_block(int64_t last) {
     if (!blocks_left()) return -1;
     const uint32_t places = places_of_blocks(options.num_cores, desc.kernel->num_aic, desc.kernel->num_aiv);
     if (num_resident_.load() >= std::max(places, num_workers)) return -1;
-    const uint32_t index = next_block_.fetch_add(1);
-    return index < desc.num_blocks ? static_cast<int64_t>(index) : -1;
+    std::lock_guard lock(mutex_);
+    if (!blocks_left()) return -1;
+    ++num_claimed_;
+    if (desc.block_stride <= 1 || desc.num_blocks > places) return next_block_++;
+    claimed_.resize(desc.num_blocks);
+    const uint64_t neighbour = static_cast<uint64_t>(last) + desc.block_stride;
+    if (last >= 0 && neighbour < desc.num_blocks && !claimed_[neighbour]) {
+        claimed_[neighbour] = true;
+        return static_cast<int64_t>(neighbour);
+    }
+    while (claimed_[next_block_]) ++next_block_;
+    claimed_[next_block_] = true;
+    return next_block_;
 }
 
 void Launch::add_resident(Block* block) {

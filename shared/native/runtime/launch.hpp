@@ -40,9 +40,11 @@ public:
     const uint32_t num_workers;
     const uint64_t number = ++num_launches;   // in the process, from 1
 
-    // Index of a block nobody runs yet, or -1: none is left, or as many are resident as there are cores.
-    int64_t claim_block();
-    bool blocks_left() const { return next_block_.load() < desc.num_blocks; }
+    // Index of a block nobody runs yet, or -1: none is left, or as many are resident as there are cores. Those that
+    // share operands with `last`, the worker's last one or -1, come first if all blocks find a core at once; the
+    // lowest one otherwise, as on a device.
+    int64_t claim_block(int64_t last);
+    bool blocks_left() const { return num_claimed_.load() < desc.num_blocks; }
     void add_resident(Block* block);
     void remove_resident(Block* block);
 
@@ -98,7 +100,9 @@ private:
         uint64_t low, high;
     };
     std::vector<Range> constant_;
-    std::atomic<uint32_t> next_block_{0};
+    uint32_t next_block_ = 0;                // none below it is left
+    std::vector<bool> claimed_;              // empty when blocks are claimed in order
+    std::atomic<uint32_t> num_claimed_{0};
     std::atomic<uint32_t> num_resident_{0};
     std::atomic<bool> aborted_{false};
     std::atomic<uint64_t> epoch_{0};

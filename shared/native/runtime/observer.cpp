@@ -33,6 +33,12 @@ public:
                           const void* site) override {
         for (Observer* o : observers) o->on_vector_access(core, offset, bytes, write, site);
     }
+    void on_function_access(const Core& core, const OrderedAccess& access) override {
+        for (Observer* o : observers) o->on_function_access(core, access);
+    }
+    void on_function_end(const Core& core) override {
+        for (Observer* o : observers) o->on_function_end(core);
+    }
     void on_vector_time(const Core& core, const timing::VectorTime& time) override {
         for (Observer* o : observers) o->on_vector_time(core, time);
     }

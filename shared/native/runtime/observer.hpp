@@ -13,6 +13,7 @@ namespace timing {
 struct VectorTime;
 }
 
+struct OrderedAccess;
 struct ThreadAccess;
 
 // What a scalar access to GM around the data cache does (ascend_c_cube.md sections 12 and 16); or that the cache
@@ -33,6 +34,10 @@ public:
     // A load or store inside a vector function that runs now; the address lies in UB.
     virtual void on_vector_access(const Core&, uint32_t /*offset*/, uint32_t /*bytes*/, bool /*write*/,
                                   const void* /*site*/) {}
+    // The same with what its place among the function's other accesses needs, besides on_vector_access.
+    virtual void on_function_access(const Core&, const OrderedAccess&) {}
+    // A vector function that told of accesses has run.
+    virtual void on_function_end(const Core&) {}
     // A vector function has run. Kernels built for timing only.
     virtual void on_vector_time(const Core&, const timing::VectorTime&) {}
     // The same under data=skip, where one function stands for all with its arguments.
@@ -73,9 +78,10 @@ extern Observer* g_observer;
 void add_observer(Observer& observer);
 void remove_observer(Observer& observer);
 
-// Tells the observers, if there are any, of a load or store of a vector function, and of a store of the lanes of
-// `width` bytes that a mask (a bit per byte, 256) has active, `bytes` each in UB.
-void tell_vector_access(const volatile void* address, uint32_t bytes, bool write, const void* site);
+// Tells the observers, if there are any, of a load or store of a vector function (`more`: of the instruction that was
+// told of before), and of a store of the lanes of `width` bytes that a mask (a bit per byte, 256) has active, `bytes`
+// each in UB.
+void tell_vector_access(const volatile void* address, uint32_t bytes, bool write, bool more, const void* site);
 void tell_vector_lanes(const volatile void* address, const uint64_t* mask, uint32_t width, uint32_t bytes,
                        const void* site);
 

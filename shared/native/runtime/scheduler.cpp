@@ -64,8 +64,9 @@ private:
     }
 
     bool start_block() {
-        const int64_t index = launch_.claim_block();
+        const int64_t index = launch_.claim_block(last_block_);
         if (index < 0) return false;
+        last_block_ = index;
         std::unique_ptr<BlockSlot> slot;
         if (pool_.empty()) {
             slot = std::make_unique<BlockSlot>();
@@ -176,6 +177,7 @@ private:
     Launch& launch_;
     std::vector<std::unique_ptr<BlockSlot>>& pool_;
     std::vector<std::unique_ptr<BlockSlot>> resident_;
+    int64_t last_block_ = -1;
     std::chrono::steady_clock::time_point spinning_since_{};
     bool spinning_ = false;
     uint64_t spin_epoch_ = 0;

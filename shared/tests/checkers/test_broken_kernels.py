@@ -10,7 +10,9 @@ from . import (
     broken_pipelines,
     broken_scalar_kernels,
     broken_simt_kernels,
+    broken_vector_orders,
 )
+from .conftest import Case
 
 _TABLES = (
     broken_kernels,
@@ -18,6 +20,7 @@ _TABLES = (
     broken_pipelines,
     broken_scalar_kernels,
     broken_simt_kernels,
+    broken_vector_orders,
 )
 cases = pytest.mark.parametrize(
     "case", [case for table in _TABLES for case in table.CASES], ids=lambda case: case.name
@@ -52,3 +55,10 @@ def test_the_mistake_is_reported(checked, named_lines, case):
 def test_one_checker_alone_finds_its_mistakes(checked, case):
     reports = checked.run(case, case.broken(), checks=(case.checker,))
     assert {r.checker for r in reports} == {case.checker}
+
+
+@schedules
+@pytest.mark.parametrize("name", broken_vector_orders.SILENT)
+def test_orders_that_need_no_barrier_are_silent(checked, name, schedule):
+    case = Case(name, broken_vector_orders.SILENT[name], "", "", "", ())
+    assert [str(report) for report in checked.run(case, case.text, **schedule)] == []

@@ -19,6 +19,7 @@ from deep_jit._shared.jit.options import LaunchOptions
 
 HEAD = '#include <c_api/asc_simd.h>\nextern "C" __global__ __vector__ void '
 ADD = HEAD + "add(__gm__ int32_t* out, int32_t value) { out[asc_get_block_idx()] += value; }\n"
+IN_TURN = HEAD + "in_turn(__gm__ int32_t* out) { out[++out[0]] = asc_get_block_idx(); }\n"
 FAULTY = HEAD + (
     """faulty(__gm__ int32_t* out, int32_t what) {
     volatile int zero = 0;
@@ -44,9 +45,12 @@ def faulty(build):
     return build(FAULTY).load()
 
 
-def _launch(kernel, *args, num_blocks=1, ubuf=0, timeout=60) -> None:
+def _launch(kernel, *args, num_blocks=1, ubuf=0, timeout=60, stride=None) -> None:
     options = LaunchOptions(
-        num_blocks=num_blocks, num_ubuf_bytes=ubuf, num_launch_timeout_secs=timeout
+        num_blocks=num_blocks,
+        num_ubuf_bytes=ubuf,
+        num_launch_timeout_secs=timeout,
+        block_stride=stride,
     )
     kernel.launch(pack_arguments(args, kernel.info.params), options)
 
@@ -252,3 +256,29 @@ def test_clang_builds_and_runs_kernels(build, make_backend):
     out = np.zeros(1, np.int32)
     build(ADD, backend=backend).run(out, 4)
     assert out[0] == 4
+
+
+@pytest.mark.parametrize("stride", [None, 0, 1, 3, 4, 9, 64, 65535])
+@pytest.mark.parametrize("num_blocks", [1, 3, 10, 64, 65, 200])
+def test_one_worker_runs_blocks_of_a_stride_in_turn(build, num_blocks, stride):
+    kernel = build(IN_TURN).load()
+    out = np.zeros(1 + num_blocks, np.int32)
+    with emulator(threads=1):
+        _launch(kernel, out, num_blocks=num_blocks, stride=stride)
+    # Only when every block finds one of the 64 vector cores at once, as on a device.
+    in_order = not stride or num_blocks > 64
+    step = 1 if in_order else min(stride, num_blocks)
+    expected = [b for first in range(step) for b in range(first, num_blocks, step)]
+    assert out[0] == num_blocks
+    assert out[1:].tolist() == expected
+
+
+@pytest.mark.parametrize("stride", [0, 2, 4, 7])
+@pytest.mark.parametrize("threads", [2, 3])
+def test_every_block_runs_once_whatever_the_stride(build, stride, threads):
+    kernel = build(ADD).load()
+    for num_blocks in (2, 5, 16, 31, 64, 65):
+        out = np.zeros(num_blocks, np.int32)
+        with emulator(threads=threads):
+            _launch(kernel, out, 1, num_blocks=num_blocks, stride=stride)
+        assert (out == 1).all()

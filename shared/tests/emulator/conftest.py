@@ -14,6 +14,7 @@ import pytest
 from deep_jit._shared._component import include_dirs
 from deep_jit._shared.emulator import emulator
 from deep_jit._shared.jit import Config, Runtime
+from deep_jit._shared.tests.emulator.mmad_native import Isa, Numerics
 
 _KERNELS = Path(__file__).parent / "kernels"
 
@@ -129,3 +130,19 @@ def random_bytes(count: int, seed: int = 0) -> np.ndarray:
 def ids(cases: Sequence[object]) -> list[str]:
     """Short test ids of dict cases."""
     return ["-".join(str(v) for v in c.values()) if isinstance(c, dict) else str(c) for c in cases]
+
+
+@pytest.fixture(scope="session")
+def numerics_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Isa], Numerics]:
+    """The mmad kernels of an instruction set, built once; skips on a CPU without it."""
+    built: dict[str, Numerics] = {}
+    folder = tmp_path_factory.mktemp("mmad")
+
+    def get(isa: Isa) -> Numerics:
+        if isa.missing():
+            pytest.skip(f"needs a CPU with {', '.join(sorted(isa.missing()))}")
+        if isa.name not in built:
+            built[isa.name] = Numerics(isa, folder)
+        return built[isa.name]
+
+    return get

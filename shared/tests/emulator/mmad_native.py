@@ -74,6 +74,8 @@ _AARCH64 = (
 )
 _OTHER = (Isa("generic", "generic", ()),)
 ISAS = {"x86_64": _X86, "aarch64": _AARCH64}.get(platform.machine(), _OTHER)
+EXACT_ISAS = tuple(isa for isa in ISAS if isa.reported == isa.name)
+FAST_ISAS = tuple(isa for isa in ISAS if isa.reported != isa.name)
 
 
 class Problem(ctypes.Structure):

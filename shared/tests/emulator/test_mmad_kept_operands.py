@@ -5,24 +5,27 @@ Whatever is kept, the bits are those of packing every operand anew.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+
 import numpy as np
 import numpy.typing as npt
 import pytest
 
 from deep_jit._shared.tests.emulator.mmad_case import Case, make_case
-from deep_jit._shared.tests.emulator.mmad_native import ISAS, Numerics
+from deep_jit._shared.tests.emulator.mmad_native import FAST_ISAS, Isa, Numerics
 from deep_jit._shared.tests.emulator.mmad_tile import ACCUMULATE, VERSIONS, Tile
 
-FAST_ISAS = [isa for isa in ISAS if isa.name in ("avx512-bf16", "amx-bf16")]
 BF16 = ("bf16", "bf16")
 Bits = npt.NDArray[np.uint32]
 
 
-@pytest.fixture(scope="module", params=FAST_ISAS, ids=lambda isa: isa.name)
-def numerics(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Numerics:
-    if request.param.missing():
-        pytest.skip(f"needs a CPU with {', '.join(sorted(request.param.missing()))}")
-    return Numerics(request.param, tmp_path_factory.mktemp("mmad_kept"))
+@pytest.fixture(params=FAST_ISAS, ids=lambda isa: isa.name)
+def numerics(
+    request: pytest.FixtureRequest, numerics_of: Callable[[Isa], Numerics]
+) -> Iterator[Numerics]:
+    numerics = numerics_of(request.param)
+    yield numerics
+    numerics.settle()
 
 
 def packed_anew(numerics: Numerics, case: Case, step: int) -> Bits:

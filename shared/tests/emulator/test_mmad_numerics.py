@@ -25,40 +25,28 @@ from deep_jit._shared.tests.emulator.mmad_case import (
     make_case,
     run,
 )
-from deep_jit._shared.tests.emulator.mmad_native import ISAS, Numerics
+from deep_jit._shared.tests.emulator.mmad_native import (
+    EXACT_ISAS,
+    FAST_ISAS,
+    Isa,
+    Numerics,
+)
 
-EXACT_ISAS = [isa.name for isa in ISAS if isa.name not in ("avx512-bf16", "amx-bf16")]
-FAST_ISAS = [isa.name for isa in ISAS if isa.name in ("avx512-bf16", "amx-bf16")]
 SHAPES = [
     (1, 1, 1), (1, 16, 16), (15, 1, 17), (16, 16, 16), (17, 33, 31), (29, 129, 48), (80, 70, 100),
 ]  # fmt: skip
-Build = Callable[[str], Numerics]
 
 
-@pytest.fixture(scope="module")
-def build(tmp_path_factory: pytest.TempPathFactory) -> Build:
-    built: dict[str, Numerics] = {}
-    folder = tmp_path_factory.mktemp("mmad")
-
-    def get(name: str) -> Numerics:
-        isa = next(isa for isa in ISAS if isa.name == name)
-        if isa.missing():
-            pytest.skip(f"needs a CPU with {', '.join(sorted(isa.missing()))}")
-        if name not in built:
-            built[name] = Numerics(isa, folder)
-        return built[name]
-
-    return get
+@pytest.fixture(params=EXACT_ISAS, ids=lambda isa: isa.name)
+def numerics(numerics_of: Callable[[Isa], Numerics], request: pytest.FixtureRequest) -> Numerics:
+    return numerics_of(request.param)
 
 
-@pytest.fixture(params=EXACT_ISAS)
-def numerics(build: Build, request: pytest.FixtureRequest) -> Numerics:
-    return build(request.param)
-
-
-@pytest.fixture(params=FAST_ISAS)
-def fast_numerics(build: Build, request: pytest.FixtureRequest) -> Numerics:
-    return build(request.param)
+@pytest.fixture(params=FAST_ISAS, ids=lambda isa: isa.name)
+def fast_numerics(
+    numerics_of: Callable[[Isa], Numerics], request: pytest.FixtureRequest
+) -> Numerics:
+    return numerics_of(request.param)
 
 
 any_float = st.integers(0, 2**32 - 1).map(lambda bits: struct.unpack("<f", struct.pack("<I", bits)))
@@ -307,15 +295,15 @@ def test_version_zero_always_unpacks(numerics: Numerics) -> None:
     low=st.integers(0, 255),
 )
 def test_all_isas_agree(
-    build: Build, seed: int, pair: tuple[str, str], shape: tuple[int, int, int], kind: str,
-    init: str, low: int,
+    numerics_of: Callable[[Isa], Numerics], seed: int, pair: tuple[str, str],
+    shape: tuple[int, int, int], kind: str, init: str, low: int,
 ) -> None:  # fmt: skip
     scales = (low, min(low + 20, 255)) if pair in MX_PAIRS and seed % 2 else None
     case = make_case(pair, shape, kind=kind, init=init, seed=seed, scales=scales)
-    usable = [isa.name for isa in ISAS if isa.name in EXACT_ISAS and not isa.missing()]
-    results = [run(build(name), case) for name in usable]
-    for name, result in zip(usable[1:], results[1:], strict=True):
-        assert (result == results[0]).all(), f"{name} differs from {usable[0]}: {case}"
+    usable = [isa for isa in EXACT_ISAS if not isa.missing()]
+    results = [run(numerics_of(isa), case) for isa in usable]
+    for isa, result in zip(usable[1:], results[1:], strict=True):
+        assert (result == results[0]).all(), f"{isa.name} differs from {usable[0].name}: {case}"
 
 
 def largest_error(numerics: Numerics, case: Case) -> float:

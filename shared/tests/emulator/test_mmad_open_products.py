@@ -5,22 +5,24 @@ Joined products must give the bits of multiplying one after the other.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+
 import numpy as np
 import numpy.typing as npt
 import pytest
 
 from deep_jit._shared.tests.emulator.mmad_case import Case, make_case
-from deep_jit._shared.tests.emulator.mmad_native import ISAS, Numerics
+from deep_jit._shared.tests.emulator.mmad_native import EXACT_ISAS, Isa, Numerics
 from deep_jit._shared.tests.emulator.mmad_tile import ACCUMULATE, ZERO, Tile
 
-EXACT_ISAS = [isa for isa in ISAS if isa.reported == isa.name]
 
-
-@pytest.fixture(scope="module", params=EXACT_ISAS, ids=lambda isa: isa.name)
-def numerics(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Numerics:
-    if request.param.missing():
-        pytest.skip(f"needs a CPU with {', '.join(sorted(request.param.missing()))}")
-    return Numerics(request.param, tmp_path_factory.mktemp("mmad_products"))
+@pytest.fixture(params=EXACT_ISAS, ids=lambda isa: isa.name)
+def numerics(
+    request: pytest.FixtureRequest, numerics_of: Callable[[Isa], Numerics]
+) -> Iterator[Numerics]:
+    numerics = numerics_of(request.param)
+    yield numerics
+    numerics.settle()
 
 
 def at_once(numerics: Numerics, case: Case, step: int) -> npt.NDArray[np.uint32]:

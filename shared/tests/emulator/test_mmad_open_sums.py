@@ -5,22 +5,22 @@ Open sums must give the bits of multiplying at once, whatever happens to the ope
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import pytest
 
 from deep_jit._shared.tests.emulator.mmad_case import Call, check, make_case
-from deep_jit._shared.tests.emulator.mmad_native import ISAS, Numerics
-
-FAST_ISAS = [isa for isa in ISAS if isa.name in ("avx512-bf16", "amx-bf16")]
+from deep_jit._shared.tests.emulator.mmad_native import FAST_ISAS, Isa, Numerics
 
 
-@pytest.fixture(scope="module", params=FAST_ISAS, ids=lambda isa: isa.name)
-def numerics(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Numerics:
-    if request.param.missing():
-        pytest.skip(f"needs a CPU with {', '.join(sorted(request.param.missing()))}")
-    return Numerics(request.param, tmp_path_factory.mktemp("mmad_open"))
+@pytest.fixture(params=FAST_ISAS, ids=lambda isa: isa.name)
+def numerics(
+    request: pytest.FixtureRequest, numerics_of: Callable[[Isa], Numerics]
+) -> Iterator[Numerics]:
+    numerics = numerics_of(request.param)
+    yield numerics
+    numerics.settle()
 
 
 def products(

@@ -153,6 +153,8 @@ def test_sanitizer_names(value: str) -> None:
         ({"num_blocks": 1, "num_launch_timeout_secs": 65536}, "timeout is out of range"),
         ({"num_blocks": 1, "num_launch_timeout_secs": -1}, "timeout is out of range"),
         ({"num_blocks": 1, "num_ubuf_bytes": 300}, "num_ubuf_bytes=300 exceeds .* 256 bytes"),
+        ({"num_blocks": 1, "block_stride": -1}, "block_stride is out of range, got -1"),
+        ({"num_blocks": 1, "block_stride": 65536}, "block_stride is out of range, got 65536"),
     ],
 )
 def test_launch_checks(values: dict[str, Any], message: str) -> None:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     import torch
 
     from deep_gemm._shared.jit.kernel import Kernel
+    from deep_gemm.heuristics.records import LaunchConfig
 
 __all__ = [
     "Launch",
@@ -108,9 +109,11 @@ class Launch(Protocol):
     def __call__(self, payload: bytes, ranges: Sequence[MemoryRange] = ()) -> None: ...
 
 
-def bind(runtime: Runtime, kernel: Kernel, num_blocks: int) -> Launch:
+def bind(runtime: Runtime, kernel: Kernel, config: LaunchConfig) -> Launch:
     """A function that launches `kernel` with a ready payload and does nothing else."""
-    options = runtime.effective_launch_options({"num_blocks": num_blocks})
+    options = runtime.effective_launch_options(
+        {"num_blocks": config.num_blocks, "block_stride": config.block_stride}
+    )
     launch: Any = kernel.loaded.launch
     emulated = runtime.backend.name == "cpu"
 

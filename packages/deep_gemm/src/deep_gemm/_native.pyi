@@ -35,9 +35,9 @@ class Kernel:
     def info(self) -> dict:
         """Returns name, symbol, demangled, params, num_aic and num_aiv."""
 
-    def launch(self, payload: object, num_blocks: int, ubuf_bytes: int = 0, timeout_secs: int = 0, ranges: Sequence[tuple[int, int, bool, str]] = []) -> None:
+    def launch(self, payload: object, num_blocks: int, ubuf_bytes: int = 0, timeout_secs: int = 0, ranges: Sequence[tuple[int, int, bool, str]] = [], block_stride: int = 0) -> None:
         """
-        Runs all blocks without the interpreter lock; LaunchFailure carries the runtime's JSON report. `ranges` lists (address, bytes, read_only, name) of the global memory it may touch.
+        Runs all blocks without the interpreter lock; LaunchFailure carries the runtime's JSON report. `ranges` lists (address, bytes, read_only, name) of the global memory it may touch; blocks `block_stride` apart share operands and run in turn on one worker.
         """
 
     def unload(self) -> None:

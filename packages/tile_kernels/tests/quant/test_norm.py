@@ -4,6 +4,7 @@ import pytest
 import torch
 
 from tile_kernels import emulator
+from tile_kernels._shared.emulator.timing import timed_launches
 from tile_kernels.quant import norm_forward, norm_forward_and_per_token_cast
 from tile_kernels.testing.numeric import assert_equal
 from tile_kernels.testing.quant import quant_inputs
@@ -11,9 +12,8 @@ from tile_kernels.torch import quant_cast as ref
 from tile_kernels.torch.norm import norm_forward_ref
 
 EPS = 1e-6
-PACKED_COL = {
-    "round_sf": True, "use_packed_ue8m0": True, "use_tma_aligned_col_major_sf": True,
-}  # fmt: skip
+PACKED = {"round_sf": True, "use_packed_ue8m0": True}
+PACKED_COL = {**PACKED, "use_tma_aligned_col_major_sf": True}
 
 
 def check(x, weight, residual, **options):
@@ -68,6 +68,53 @@ def test_fp32_without_options_in_three_dimensions():
     assert rstd.shape == (2, 11)
     torch.testing.assert_close(rstd.double(), wanted_rstd, rtol=2e-6, atol=0)
     torch.testing.assert_close(out.double(), wanted, rtol=2e-6, atol=1e-30)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "hidden", "group", "options", "with_out", "residual"),
+    [
+        (torch.bfloat16, 96, 128, {}, False, False),
+        (torch.bfloat16, 224, 64, {"round_sf": True}, True, False),
+        (torch.bfloat16, 416, 128, {"use_tma_aligned_col_major_sf": True}, False, False),
+        (torch.bfloat16, 2080, 32, PACKED, False, True),
+        (torch.bfloat16, 8192, 64, PACKED_COL, True, True),
+        (torch.float32, 160, 128, {}, True, False),
+        (torch.float32, 2080, 32, PACKED_COL, False, False),
+        (torch.float32, 8192, 128, PACKED, True, True),
+    ],
+)
+def test_one_kernel_makes_the_same_as_two(dtype, hidden, group, options, with_out, residual):
+    # More rows than all cores hold at once, so that buffers are filled anew
+    tokens = 1100 if hidden == 416 else 150 if hidden == 2080 else 37
+    x = quant_inputs(tokens, hidden + 64, dtype)[:, :hidden]
+    weight = quant_inputs(1, hidden, dtype, seed=2, spread=0)[0] if group == 32 else None
+    other = quant_inputs(tokens, hidden, dtype, seed=1) if residual else None
+    wanted_out, wanted_rstd, wanted_input = norm_forward(x, weight, EPS, other, 0.5)
+    wanted, wanted_sf = ref.cast(wanted_out, "e4m3", (1, group), **options)
+    with timed_launches() as launches, emulator(timing="fast"):
+        (codes, sf), out, rstd, norm_input = norm_forward_and_per_token_cast(
+            x, weight, EPS, "e4m3", group, other, 0.5, with_out_bf16=with_out, **options
+        )
+    assert [launch.short_name for launch in launches] == ["norm_cast_kernel"]
+    assert_equal(codes, wanted)
+    assert_equal(sf, wanted_sf)
+    assert_equal(rstd, wanted_rstd)
+    assert_equal(norm_input, wanted_input)
+    if with_out:
+        assert_equal(out, wanted_out)
+    else:
+        assert out is None
+
+
+def test_groups_of_16_and_rows_over_8192_take_two_kernels():
+    for hidden, group in ((96, 16), (8224, 64)):
+        x = quant_inputs(5, hidden)
+        (codes, sf), out, _, _ = norm_forward_and_per_token_cast(
+            x, None, EPS, "e4m3", group, with_out_bf16=True
+        )
+        wanted, wanted_sf = ref.cast(out, "e4m3", (1, group))
+        assert_equal(codes, wanted)
+        assert_equal(sf, wanted_sf)
 
 
 def test_cast_of_the_result():

@@ -63,6 +63,7 @@ typedef struct asc_emu_launch_desc {
     uint64_t payload_bytes;
     const asc_emu_gm_range* gm_ranges;
     uint32_t num_gm_ranges;
+    uint32_t block_stride;        // blocks this far apart share operands: one worker runs them in turn; 0 = none
 } asc_emu_launch_desc;
 
 // Runs the kernel to its end on the calling thread and the runtime's workers. 0 = success; otherwise

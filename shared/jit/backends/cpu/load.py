@@ -74,7 +74,8 @@ class CpuLoadedKernel:
                 options.num_blocks,
                 options.num_ubuf_bytes or 0,
                 options.num_launch_timeout_secs or 0,
-                *((list(ranges),) if ranges else ()),
+                list(ranges),
+                options.block_stride or 0,
             )
         except self._failure as error:
             raise _launch_error(str(error), self.info) from None

@@ -7,6 +7,7 @@
 #include "checkers/initcheck.hpp"
 #include "checkers/leftovers.hpp"
 #include "checkers/race.hpp"
+#include "checkers/store_order.hpp"
 #include "observer.hpp"
 
 namespace asc_emu {
@@ -34,6 +35,8 @@ public:
     void on_issue(const Core&, const Command&, const OpInfo&, const AccessList&) override;
     void on_execute(const Core&, const Command&, const OpInfo&) override;
     void on_vector_access(const Core&, uint32_t offset, uint32_t bytes, bool write, const void* site) override;
+    void on_function_access(const Core&, const OrderedAccess& access) override;
+    void on_function_end(const Core&) override;
     void on_scalar_access(const Core&, ScalarAccess, uint64_t address, uint32_t bytes, const void* site) override;
     void on_plain_access(const Core&, uint64_t address, uint64_t bytes, bool write, bool polling,
                          const void* site) override;
@@ -57,6 +60,7 @@ private:
     void report_ub_bounds(const Core& core, int64_t offset, uint64_t bytes, const ThreadAccess& access);
     void report_thread_race(const Core& core, const char* memory, uint64_t address, uint64_t bytes,
                             const ThreadAccess& access, const void* other);
+    void report_order(const Core& core, const UnorderedStore& old, const OrderedAccess& access);
     // What accesses that poll or change one address tell one another.
     void hand_over(BlockState& s, const Core& core, Pipe pipe, Agent& agent, ScalarAccess kind, uint64_t address);
     // Volatile loads are told before they are made: what a store meanwhile told is taken over with what comes next.

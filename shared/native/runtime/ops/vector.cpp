@@ -16,7 +16,7 @@
 // Outside vector functions no address is near the place of UB.
 constexpr uintptr_t kNoUb = uintptr_t{1} << 63;
 extern "C" {
-__attribute__((visibility("default"))) __thread asc_emu_vector_state asc_emu_vector = {kNoUb, 0, 0, {kNoUb, kNoUb}};
+__attribute__((visibility("default"))) __thread asc_emu_vector_state asc_emu_vector = {kNoUb, 0, 0, {kNoUb, kNoUb}, 0};
 }
 
 namespace asc_emu {
@@ -25,7 +25,7 @@ namespace {
 // Bits of asc_emu_observing for which accesses of kernels built without and with the timing model are told: in the
 // latter, instructions tell the timing model of themselves.
 constexpr uint32_t kWatching[2] = {3, 1};
-bool is_told(uint32_t access) { return (access & 2) == 0 && (asc_emu_observing & kWatching[access >> 2]) != 0; }
+bool is_told(uint32_t access) { return (access & 2) == 0 && (asc_emu_observing & kWatching[access >> 2 & 1]) != 0; }
 
 // Evaluations of address registers, by call site, of the running vector function.
 struct CallSite {
@@ -71,9 +71,10 @@ static void run(Core& core, const VectorFunction& i) {
     const auto ub = reinterpret_cast<uintptr_t>(core.at(Space::ub, 0));
     const auto near = [&](uint32_t watching) { return asc_emu_observing & watching ? kNoUb : ub; };
     asc_emu_vector = {ub, vector_modes(core.regs.ctrl), ++vector_thread().serial,
-                      {near(kWatching[0]), near(kWatching[1])}};
+                      {near(kWatching[0]), near(kWatching[1])}, 0};
     if (g_observer) timing::vector_schedule().start();
     i.run(i.arguments);
+    if (g_observer && asc_emu_observing != 0) g_observer->on_function_end(core);
     leave_vector_function();
 }
 // Under data=skip: only for its time.
@@ -125,7 +126,7 @@ static void* place(const volatile void* address, uint32_t bytes, uint32_t align,
 ASC_EMU_API void* asc_emu_ub_place(const volatile void* address, uint32_t bytes, uint32_t align, uint32_t access) {
     using namespace asc_emu;
     const void* site = __builtin_return_address(0);
-    if (is_told(access)) tell_vector_access(address, bytes, (access & 1) != 0, site);
+    if (is_told(access)) tell_vector_access(address, bytes, (access & 1) != 0, (access & 8) != 0, site);
     return place(address, bytes, align, site);
 }
 

@@ -167,7 +167,7 @@ def _build(call: Call, settings: _settings.Settings, *, dry_run: bool) -> Plan:
         runtime.compile_without_load(unit, source, options)
         return plan
     kernel = runtime.compile(unit, source, options)
-    plan.launch = _jit.bind(runtime, kernel, config.launch.num_blocks)
+    plan.launch = _jit.bind(runtime, kernel, config.launch)
     plan.args = _launch_args(plan.desc, problem)
     return plan
 

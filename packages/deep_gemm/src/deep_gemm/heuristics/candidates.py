@@ -18,6 +18,7 @@ from deep_gemm.heuristics.records import (
 if TYPE_CHECKING:
     from deep_gemm.heuristics.hardware import HardwareModel
 
+SUPER_ROW = 4  # m-blocks walked together by the tile scheduler (section 4.1)
 K_PER_SF_PAIR = 64
 SF_PAIR_BYTES = 2
 NUM_SF_STAGES = 2
@@ -154,7 +155,8 @@ def build_config(
     epilogue = epilogue_stages(desc, hw, (block_m, block_n), (mad.m, mad.n))
     if not stages or not epilogue:
         return None
-    hint_a, hint_b = load_hints(ceil_div(desc.m, block_m), ceil_div(desc.n, block_n))
+    m_blocks = ceil_div(desc.m, block_m)
+    hint_a, hint_b = load_hints(m_blocks, ceil_div(desc.n, block_n))
     return GemmConfig(
         block_m=block_m,
         block_n=block_n,
@@ -169,7 +171,10 @@ def build_config(
         sf_k_blocks=sf_k_blocks,
         hint_a=hint_a,
         hint_b=hint_b,
-        launch=LaunchConfig(num_blocks=desc.num_cores),
+        launch=LaunchConfig(
+            num_blocks=desc.num_cores,
+            block_stride=SUPER_ROW if m_blocks >= SUPER_ROW else 0,
+        ),
     )
 
 

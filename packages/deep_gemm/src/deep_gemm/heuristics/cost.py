@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from deep_gemm.heuristics.candidates import (
     K_PER_SF_PAIR,
     SF_PAIR_BYTES,
+    SUPER_ROW,
     alignment_of,
 )
 from deep_gemm.heuristics.records import (
@@ -22,7 +23,6 @@ from deep_gemm.heuristics.records import (
 if TYPE_CHECKING:
     from deep_gemm.heuristics.hardware import HardwareModel
 
-SUPER_ROW = 4  # m-blocks walked together by the tile scheduler (section 4.1)
 SUPER_GROUP = 32  # tiles of one group of a super-row
 
 

@@ -131,10 +131,17 @@ class GemmDesc:
 
 @dataclass(frozen=True)
 class LaunchConfig:
-    """What the launch needs beside the arguments (deep_jit.md section 5.1)."""
+    """What the launch needs beside the arguments (deep_jit.md section 5.1).
+
+    Attributes:
+        num_blocks: blocks to start.
+        num_ubuf_bytes: dynamic Unified Buffer of a block, in bytes.
+        block_stride: blocks this far apart have the same rows of A; a hint for target cpu.
+    """
 
     num_blocks: int
     num_ubuf_bytes: int = 0
+    block_stride: int = 0
 
     def __str__(self) -> str:
         return f"LaunchOptions(num_blocks={self.num_blocks}, num_ubuf_bytes={self.num_ubuf_bytes})"

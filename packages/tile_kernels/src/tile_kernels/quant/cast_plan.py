@@ -15,8 +15,8 @@ from tile_kernels.utils import align, ceil_div
 
 __all__ = [
     "BYTES", "PER_ITEM", "Band", "CastPlan", "back_tile", "make_plan", "plan_given_cast",
-    "plan_lossless", "plan_recast", "plan_rows_cast", "plan_token_cast", "plan_turned_cast",
-    "quads_back_tile", "row_tile",
+    "plan_lossless", "plan_norm_cast", "plan_recast", "plan_rows_cast", "plan_token_cast",
+    "plan_turned_cast", "quads_back_tile", "row_tile",
 ]  # fmt: skip
 
 BYTES = {
@@ -29,6 +29,7 @@ WARP, MAX_WARPS, MAX_THREADS = 32, 32, 1024
 ROW_MAJOR = SfLayout()
 MIN_PITCH = 32  # bytes of a row in the unified buffer
 TOKEN_COLS, TOKEN_BYTES = 1024, 65536  # a tile of the per-token cast
+NORM_ROWS, NORM_COLS = 16, 8192  # most of a tile of RMSNorm with a cast
 BACK_ROWS = 16  # of a tile of the cast back
 RECAST_ROWS = 24  # of a tile of codes that are cast again
 ROW_WIDTHS = 1024  # rows share a kernel when their lengths round up to the same multiple
@@ -231,6 +232,21 @@ def plan_recast(plan: CastPlan) -> CastPlan | None:
     is_free = plan.sf_in.block[0] == 1 and not plan.sf.layout.is_column_major
     rows = RECAST_ROWS if is_free else shape[0]
     return replace(fast, x_dtype=plan.x_dtype, rows=rows)
+
+
+def plan_norm_cast(plan: CastPlan, hidden: int, in_place: bool) -> CastPlan | None:
+    """The plan of the same cast, of rows of RMSNorm, for the kernel that does both.
+
+    It takes what `plan_token_cast` takes, of rows up to 8192. Tiles are whole rows of a power of
+    two, as many as leave room for two; with `in_place` the result lies where the input was.
+    """
+    fast = plan_token_cast(plan)
+    if fast is None or not 0 < hidden <= NORM_COLS:
+        return None
+    cols = max(fast.cols, 1 << (hidden - 1).bit_length())
+    tile_bytes = TOKEN_BYTES if in_place else TOKEN_BYTES // 2
+    rows = max(tile_bytes // (cols * BYTES[plan.x_dtype]), 1)
+    return replace(fast, rows=min(rows, NORM_ROWS), cols=cols)
 
 
 def plan_lossless(plan: CastPlan) -> CastPlan | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import torch
 
 from tile_kernels import config as settings
@@ -10,12 +12,19 @@ from tile_kernels._checks import check_whole
 from tile_kernels.errors import TileKernelsTypeError, TileKernelsValueError
 from tile_kernels.quant import common
 from tile_kernels.quant.block_cast_kernel import (
+    band_of,
     check_blocks,
     dtype_name,
     output_or_new,
     run_cast,
 )
-from tile_kernels.quant.norm_forward_kernel import norm_forward
+from tile_kernels.quant.cast_plan import Band, CastPlan, make_plan, plan_norm_cast
+from tile_kernels.quant.norm_forward_kernel import (
+    check_norm,
+    norm_forward,
+    norm_results,
+    rows_of,
+)
 from tile_kernels.quant.types import QuantTensor
 from tile_kernels.utils import align, ceil_div
 
@@ -47,8 +56,8 @@ def norm_forward_and_per_token_cast(
 ) -> tuple[QuantTensor, torch.Tensor | None, torch.Tensor, torch.Tensor]:
     """Returns ((codes, scales), out_bf16 or None, rstd, norm_input).
 
-    The codes are those of `per_token_cast` of the rounded result of `norm_forward`; it takes two
-    kernels, and one more for `mega_moe_sf`.
+    The codes are those of `per_token_cast` of the rounded result of `norm_forward`. It takes one
+    kernel, two for rows over 8192 and groups of 16, and one more for `mega_moe_sf`.
 
     Args:
         x: as in `norm_forward`.
@@ -82,45 +91,107 @@ def norm_forward_and_per_token_cast(
     )
     check_blocks("norm_forward_and_per_token_cast", x.shape[-1], HIDDEN_MULTIPLE)
     codes = output_or_new(out, tuple(x.shape), config.torch_dtype, x.device)
+    check_norm(x, weight, eps, residual, out_bf16, residual_out)
     _check_mega(mega_moe_sf, mega_moe_block_m, x, config)
+    sf, parts = _new_scales(x, config)
+    plan = _plan_of(x, config, in_place=residual is None and not with_out_bf16)
+    result = out_bf16
     with launched_together():
-        result, rstd, norm_input = norm_forward(
-            x, weight, eps, residual, out_scale, out_bf16, residual_out
-        )
-        if x.dim() == 3:
-            sf = _cast_batches(result, codes, config)
+        if plan is None:
+            result, rstd, norm_input = norm_forward(
+                x, weight, eps, residual, out_scale, out_bf16, residual_out
+            )
+            _cast_parts(result, codes, parts, config)
         else:
-            sf = _cast_into(result, codes, config, None)
+            if with_out_bf16 and result is None:
+                result = torch.empty_like(x, memory_format=torch.contiguous_format)
+            rstd, norm_input = norm_results(x, residual, residual_out)
+            others = (residual, result, None if residual is None else norm_input)
+            _in_one(plan, x, others, weight, rstd, codes, parts, config, eps, out_scale)
         if mega_moe_sf is not None and codes.numel():
             _write_mega(sf, config, mega_moe_sf, mega_moe_block_m)
     return (codes, sf), result if with_out_bf16 else None, rstd, norm_input
 
 
-def _cast_into(
+def _plan_of(x: torch.Tensor, config: common.CastOutputConfig, in_place: bool) -> CastPlan | None:
+    """The plan of one kernel for norm and cast; None where they take two."""
+    if not x.numel():
+        return None
+    plan = make_plan(
+        "cast", dtype_name(x.dtype), dtype_name(config.torch_dtype), config.fmt, Band(),
+        band_of(config), settings.get_num_vec_cores(),
+    )  # fmt: skip
+    return plan_norm_cast(plan, x.shape[-1], in_place)
+
+
+def _new_scales(
+    x: torch.Tensor, config: common.CastOutputConfig
+) -> tuple[torch.Tensor, list[torch.Tensor]]:
+    """New scales of x, and the same as those of each part of x that a kernel takes.
+
+    In column-major layouts each batch has storage of its own and is a part.
+    """
+    if x.dim() == 2 or not config.sf_layout.is_column_major:
+        rows = (math.prod(x.shape[:-1]), x.shape[-1])
+        sf = common.cast_epilogue(common.alloc_scaling_factors(rows, config, x.device), config)
+        return sf.view(*x.shape[:-1], sf.shape[-1]) if x.dim() == 3 else sf, [sf]
+    batches, tokens, hidden = x.shape
+    one = common.alloc_scaling_factors((tokens, hidden), config, x.device)
+    shape = (batches, one.shape[0], max(one.stride(0), tokens))
+    stored = torch.empty(shape, dtype=one.dtype, device=one.device)[..., :tokens]
+    return stored.transpose(1, 2), [stored[batch].T for batch in range(batches)]
+
+
+def _part(tensor: torch.Tensor, index: int, count: int) -> torch.Tensor:
+    """Rows of a part of x, or of a tensor like it: all, or those of a batch."""
+    return rows_of("x", tensor) if count == 1 else tensor[index]
+
+
+def _cast_parts(
     result: torch.Tensor,
     codes: torch.Tensor,
+    parts: list[torch.Tensor],
     config: common.CastOutputConfig,
-    sf: torch.Tensor | None,
-) -> torch.Tensor:
-    _, in_sf, in_config = common.get_cast_input_and_config(result, None)
-    return run_cast(result, in_sf, in_config, config, out=codes, new_sf=sf)[1]
+) -> None:
+    for index, sf in enumerate(parts):
+        rows = _part(result, index, len(parts))
+        _, in_sf, in_config = common.get_cast_input_and_config(rows, None)
+        part = _part(codes, index, len(parts))
+        run_cast(rows, in_sf, in_config, config, out=part, new_sf=sf)
 
 
-def _cast_batches(
-    result: torch.Tensor, codes: torch.Tensor, config: common.CastOutputConfig
-) -> torch.Tensor:
-    """Casts [batch, tokens, hidden]; each batch has storage of its own for the scales."""
-    if config.sf_layout.kind in ("row", "packed_row"):
-        hidden = result.shape[-1]
-        sf = _cast_into(result.view(-1, hidden), codes.view(-1, hidden), config, None)
-        return sf.view(*result.shape[:2], sf.shape[-1])
-    tokens, hidden = result.shape[1:]
-    one = common.alloc_scaling_factors((tokens, hidden), config, result.device)
-    shape = (result.shape[0], one.shape[0], max(one.stride(0), tokens))
-    stored = torch.empty(shape, dtype=one.dtype, device=one.device)[..., :tokens]
-    for batch in range(result.shape[0]):
-        _cast_into(result[batch], codes[batch], config, stored[batch].T)
-    return stored.transpose(1, 2)
+def _in_one(
+    plan: CastPlan,
+    x: torch.Tensor,
+    others: tuple[torch.Tensor | None, ...],
+    weight: torch.Tensor | None,
+    rstd: torch.Tensor,
+    codes: torch.Tensor,
+    parts: list[torch.Tensor],
+    config: common.CastOutputConfig,
+    eps: float,
+    out_scale: float,
+) -> None:
+    """Runs the kernel for each part; `others` are residual, result and its sum with x, or None."""
+    from tile_kernels.quant.norm_cast_asc import norm_cast
+
+    count = len(parts)
+    unused = torch.empty((1, 1), dtype=x.dtype, device=x.device)
+    is_packed_col = plan.sf.layout.kind == "packed_col"
+    for index, sf in enumerate(parts):
+        rows = _part(x, index, count)
+        residual, result, kept = (
+            unused if tensor is None else _part(tensor, index, count) for tensor in others
+        )
+        norm_cast(
+            rows, residual, unused.view(1) if weight is None else weight, result,
+            rstd.view(count, -1)[index], kept, _part(codes, index, count),
+            common.sf_items(sf, config, words=is_packed_col),
+            eps, out_scale, common.float_bits(config.clamp_min_value),
+            ceil_div(rows.shape[0], plan.rows),
+            plan=plan, round_sf=config.round_sf, has_residual=others[0] is not None,
+            has_weight=weight is not None, has_out=others[1] is not None,
+        )  # fmt: skip
 
 
 def _check_mega(

@@ -10,7 +10,7 @@ from tile_kernels.quant.block_cast_kernel import check_blocks, dtype_name
 from tile_kernels.quant.cast_plan import BYTES, UB_LIMIT
 from tile_kernels.utils import align, ceil_div
 
-__all__ = ["WIDTHS", "norm_forward", "rows_of"]
+__all__ = ["WIDTHS", "check_norm", "norm_forward", "norm_results", "rows_of"]
 
 HIDDEN_MULTIPLE = 32
 MAX_ROWS = 16
@@ -49,6 +49,27 @@ def norm_forward(
         TileKernelsValueError, TileKernelsTypeError: a shape, stride, dtype or option that is not
             allowed; nothing is written.
     """
+    check_norm(x, weight, eps, residual, out, residual_out)
+    out = torch.empty_like(x, memory_format=torch.contiguous_format) if out is None else out
+    rstd, norm_input = norm_results(x, residual, residual_out)
+    if x.numel():
+        given = residual if residual is None else rows_of("residual", residual)
+        kept = None if residual is None else rows_of("residual_out", norm_input)
+        _launch(
+            rows_of("x", x), given, weight, rows_of("out", out), rstd.view(-1), kept, eps, out_scale
+        )
+    return out, rstd, norm_input
+
+
+def check_norm(
+    x: torch.Tensor,
+    weight: torch.Tensor | None,
+    eps: float,
+    residual: torch.Tensor | None,
+    out: torch.Tensor | None,
+    residual_out: torch.Tensor | None,
+) -> None:
+    """Raises what `norm_forward` raises for these arguments."""
     if x.dtype not in (torch.bfloat16, torch.float32):
         raise TileKernelsTypeError(f"x has dtype {x.dtype}; allowed: bfloat16, float32")
     if x.dim() not in (2, 3):
@@ -66,23 +87,28 @@ def norm_forward(
             f"weight is {tuple(weight.shape)} {weight.dtype}; wanted contiguous ({hidden},) "
             f"{x.dtype}"
         )
+    _row_bytes(hidden, x.dtype)
+    rows_of("x", x)
     for name, tensor in (("residual", residual), ("out", out), ("residual_out", residual_out)):
-        if tensor is not None and (tensor.shape != x.shape or tensor.dtype != x.dtype):
+        if tensor is None:
+            continue
+        if tensor.shape != x.shape or tensor.dtype != x.dtype:
             raise TileKernelsValueError(
                 f"{name} is {tuple(tensor.shape)} {tensor.dtype}; wanted {tuple(x.shape)} {x.dtype}"
             )
-    _row_bytes(hidden, x.dtype)
-    rows = rows_of("x", x)
-    given = residual if residual is None else rows_of("residual", residual)
-    out = torch.empty_like(x, memory_format=torch.contiguous_format) if out is None else out
-    if residual is not None and residual_out is None:
-        residual_out = torch.empty_like(x, memory_format=torch.contiguous_format)
+        rows_of(name, tensor)
+
+
+def norm_results(
+    x: torch.Tensor, residual: torch.Tensor | None, residual_out: torch.Tensor | None
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Returns (rstd, norm_input) to be filled; norm_input is x itself without residual."""
     rstd = torch.empty(x.shape[:-1], dtype=torch.float32, device=x.device)
-    target = rows_of("out", out)
-    kept = None if residual_out is None else rows_of("residual_out", residual_out)
-    if x.numel():
-        _launch(rows, given, weight, target, rstd.view(-1), kept, eps, out_scale)
-    return out, rstd, x if residual_out is None else residual_out
+    if residual is None:
+        return rstd, x
+    if residual_out is None:
+        residual_out = torch.empty_like(x, memory_format=torch.contiguous_format)
+    return rstd, residual_out
 
 
 def _row_bytes(hidden: int, dtype: torch.dtype) -> int:

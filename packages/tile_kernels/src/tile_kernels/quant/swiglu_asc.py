@@ -94,9 +94,10 @@ def activate_tile(left, right, values, rows, chunks, limit, has_limit, store: An
     for c in T.serial(chunks):
         for b in T.serial(T.truncdiv(rows, TOGETHER)):
             i = b * TOGETHER
-            # NOTE: behind the last batch comes the first one of the last chunk, for nothing
+            # NOTE: behind the last batch it comes once more, for nothing: others may be stored
             next_row, next_chunk = T.alloc_var(T.int32), T.alloc_var(T.int32)
-            next_row = T.if_then_else(i + TOGETHER < rows, i + TOGETHER, 0)
+            next_row = T.if_then_else(c + 1 < chunks, 0, i)
+            next_row = T.if_then_else(i + TOGETHER < rows, i + TOGETHER, next_row)
             next_chunk = T.if_then_else(i + TOGETHER < rows, c, T.min(c + 1, chunks - 1))
             for k in T.unroll(TOGETHER):
                 y[k] = T.simd.vdiv(l[k], d[k], all32, precision="ftz_true")

@@ -11,65 +11,72 @@ import tilelang.ascend.language as T
 
 from tile_kernels._asc import pieces, reused
 from tile_kernels._bridge import asc_kernel
-from tile_kernels.quant.pairs_asc import STEP, clear_tail, pair_at, pair_of, rounded, store_pair
-from tile_kernels.quant.registers_asc import LANES
+from tile_kernels.quant.pairs_asc import clear_tail
+from tile_kernels.quant.registers_asc import LANES, store_numbers, values_at
 
-__all__ = ["token_norm"]
+__all__ = [
+    "PIECE", "STEP", "inverse_roots", "load_factors", "scale_rows", "sums_of_squares", "token_norm",
+]  # fmt: skip
 
-
-@T.macro
-def add_pair(pairs, k, tile, other, i, j, all16, all32):
-    """Sets pair k to tile + other, rounded as the tile is, and writes it to the tile."""
-    a, b = pair_at(tile, i, j, all16)
-    c, d = pair_at(other, i, j, all16)
-    if tile.dtype == "float32":
-        pairs[2 * k] = T.simd.vadd(a, c, all32)
-        pairs[2 * k + 1] = T.simd.vadd(b, d, all32)
-        store_pair(pairs[2 * k], pairs[2 * k + 1], tile, i, j, all16, all32)
-    else:
-        total = rounded(T.simd.vadd(a, c, all32), T.simd.vadd(b, d, all32), all16)
-        T.simd.vsts(tile[i, j], total, all16, dist="NORM_B16")
-        pairs[2 * k] = pair_of(total, all16)[0]
-        pairs[2 * k + 1] = pair_of(total, all16)[1]
+TOGETHER = 8  # registers on which a step works before the next one: none waits for its operands
+STEP = TOGETHER * LANES  # numbers they hold
+PIECE = 1024  # weights loaded at a time
 
 
 @T.macro
-def weight_factors(given, factors, length, out_scale):
-    """Writes the weights times the scale, as pairs."""
-    all16, all32 = T.simd.pset(16), T.simd.pset(32)
-    clear_tail(given, 1, length, STEP)
-    T.simd.mem_bar("VST_VLD")
-    for g in T.serial(pieces(length, STEP)):
-        first, second = pair_at(given, 0, g * STEP, all16)
-        T.simd.vsts(factors[0, g * LANES], T.simd.vmuls(first, out_scale, all32), all32)
-        T.simd.vsts(factors[1, g * LANES], T.simd.vmuls(second, out_scale, all32), all32)
+def load_factors(weight, given, factors, length, out_scale):
+    """Writes the weights times the scale as fp32, and zeros behind them; `given` is a piece."""
+    for p in T.serial(pieces(length, PIECE)):
+        T.copy(weight[p * PIECE : p * PIECE + PIECE], given[0, 0:PIECE])
+        with T.SimdVF():
+            all16, all32 = T.simd.pset(16), T.simd.pset(32)
+            clear_tail(given, 1, T.min(length - p * PIECE, PIECE), PIECE)
+            T.simd.mem_bar("VST_VLD")
+            for c in T.serial(PIECE // LANES):
+                scaled = T.simd.vmuls(values_at(given, 0, c * LANES, all16), out_scale, all32)
+                T.simd.vsts(factors[0, p * PIECE + c * LANES], scaled, all32)
+
+
+@T.macro
+def add_numbers(v, tile, other, i, j, all16, all32):
+    """Sets some registers to tile + other, rounded as the tile is, and writes them to the tile."""
+    w = T.simd.alloc_local(TOGETHER, "float32")
+    for k in T.unroll(TOGETHER):
+        w[k] = values_at(other, i, j + k * LANES, all16)
+    for k in T.unroll(TOGETHER):
+        v[k] = T.simd.vadd(v[k], w[k], all32)
+    for k in T.unroll(TOGETHER):
+        store_numbers(v[k], tile, i, j + k * LANES, all16, all32)
+    if tile.dtype != "float32":
+        # The upper half of a float32 is a bf16
+        for k in T.unroll(TOGETHER):
+            rounded = T.simd.vcvt(v[k], "bfloat16", all16, sat=False, part=1)
+            v[k] = T.reinterpret(rounded, "float32x64")
 
 
 @T.macro
 def sums_of_squares(tile, other, sums, rows, length, has_residual):
     """Writes the sum of squares of each row, after adding the other rows to them."""
     all16, all32 = T.simd.pset(16), T.simd.pset(32)
-    clear_tail(tile, rows, length, 2 * STEP)
+    clear_tail(tile, rows, length, STEP)
     if has_residual:
-        clear_tail(other, rows, length, 2 * STEP)
+        clear_tail(other, rows, length, STEP)
     T.simd.mem_bar("VST_VLD")
-    parts, pairs = T.simd.alloc_local(4, "float32"), T.simd.alloc_local(4, "float32")
+    parts, v = (T.simd.alloc_local(TOGETHER, "float32") for _ in range(2))
     for i in T.serial(rows):
-        for k in T.unroll(4):
+        for k in T.unroll(TOGETHER):
             parts[k] = T.simd.vdup(T.float32(0.0), "float32", all32)
-        for g in T.serial(pieces(length, 2 * STEP)):
-            for k in T.unroll(2):
-                j = (2 * g + k) * STEP
-                if has_residual:
-                    add_pair(pairs, k, tile, other, i, j, all16, all32)
-                else:
-                    pairs[2 * k], pairs[2 * k + 1] = pair_at(tile, i, j, all16)
-            for k in T.unroll(4):
-                T.simd.vmula(parts[k], pairs[k], pairs[k], all32)
-        halves = T.simd.vadd(
-            T.simd.vadd(parts[0], parts[1], all32), T.simd.vadd(parts[2], parts[3], all32), all32
-        )
-        T.simd.vsts(sums[i], T.simd.vcadd(halves, all32), all32, dist="ONEPT_B32")
+        for g in T.serial(pieces(length, STEP)):
+            for k in T.unroll(TOGETHER):
+                v[k] = values_at(tile, i, g * STEP + k * LANES, all16)
+            if has_residual:
+                add_numbers(v, tile, other, i, g * STEP, all16, all32)
+            for k in T.unroll(TOGETHER):
+                T.simd.vmula(parts[k], v[k], v[k], all32)
+        for n in (4, 2, 1):
+            for k in T.unroll(n):
+                parts[k] = T.simd.vadd(parts[k], parts[k + n], all32)
+        T.simd.vsts(sums[i], T.simd.vcadd(parts[0], all32), all32, dist="ONEPT_B32")
 
 
 @T.macro
@@ -87,17 +94,22 @@ def inverse_roots(sums, inverse, rows, length, eps):
 def scale_rows(tile, inverse, factors, result, rows, length, out_scale, has_weight):
     """Writes each row times its inverse root, times the weights and the scale."""
     all16, all32 = T.simd.pset(16), T.simd.pset(32)
+    v = T.simd.alloc_local(TOGETHER, "float32")
     for i in T.serial(rows):
         times = T.simd.vld(inverse[i], dist="BRC_B32")
         for g in T.serial(pieces(length, STEP)):
-            a, b = pair_at(tile, i, g * STEP, all16)
-            a, b = T.simd.vmul(a, times, all32), T.simd.vmul(b, times, all32)
-            if has_weight:
-                a = T.simd.vmul(a, T.simd.vld(factors[0, g * LANES]), all32)
-                b = T.simd.vmul(b, T.simd.vld(factors[1, g * LANES]), all32)
-            else:
-                a, b = T.simd.vmuls(a, out_scale, all32), T.simd.vmuls(b, out_scale, all32)
-            store_pair(a, b, result, i, g * STEP, all16, all32)
+            for k in T.unroll(TOGETHER):
+                v[k] = values_at(tile, i, g * STEP + k * LANES, all16)
+            for k in T.unroll(TOGETHER):
+                v[k] = T.simd.vmul(v[k], times, all32)
+            for k in T.unroll(TOGETHER):
+                if has_weight:
+                    weight = T.simd.vld(factors[0, g * STEP + k * LANES])
+                    v[k] = T.simd.vmul(v[k], weight, all32)
+                else:
+                    v[k] = T.simd.vmuls(v[k], out_scale, all32)
+            for k in T.unroll(TOGETHER):
+                store_numbers(v[k], result, i, g * STEP + k * LANES, all16, all32)
 
 
 @asc_kernel()
@@ -121,15 +133,13 @@ def token_norm(
     with T.Kernel(cores) as core:
         tile = T.alloc_shared((rows, cols), dtype)
         result = T.alloc_shared((rows, cols), dtype)
-        given = T.alloc_shared((1, cols), dtype)
-        factors = T.alloc_shared((2, cols // 2), T.float32)
+        given = T.alloc_shared((1, PIECE), dtype)
+        factors = T.alloc_shared((1, cols), T.float32)
         sums = T.alloc_shared((LANES,), T.float32)
         inverse = T.alloc_shared((LANES,), T.float32)
         T.annotate_buffer_versions({tile: 2, result: 2, sums: 1, inverse: 2})
         if has_weight:
-            T.copy(weight[0:cols], given[0, 0:cols])
-            with T.SimdVF():
-                weight_factors(given, factors, H, out_scale)
+            load_factors(weight, given, factors, H, out_scale)
         for turn in T.Pipelined(T.truncdiv(tasks - core + cores - 1, cores), num_stages=2):
             reused(tile, result, sums, inverse)
             row0 = (turn * cores + core) * rows

@@ -81,10 +81,13 @@ inline ASC_EMU_FORCED void scatter_elements(T* base, const VectorRegister<T>& sr
     // Bytes sit at the even places of 16-bit lanes.
     const auto from = lanes_of<I>(src);
     const auto at = lanes_of(index);
-    for (uint32_t i = 0; i < kVectorBytes / sizeof(I); ++i)
-        if (mask.template lane<sizeof(I)>(i))
-            __builtin_memcpy(ub_target(indexed(base, at[i]), sizeof(T), sizeof(T)), &from[i],
-                             sizeof(T));
+    bool more = false;
+    for (uint32_t i = 0; i < kVectorBytes / sizeof(I); ++i) {
+        if (!mask.template lane<sizeof(I)>(i)) continue;
+        T* const to = ub_part(indexed(base, at[i]), sizeof(T), sizeof(T), more);
+        __builtin_memcpy(to, &from[i], sizeof(T));
+        more = true;
+    }
 }
 
 // dst[n] += samples with a value of first + n (kCumulative: of at most that).

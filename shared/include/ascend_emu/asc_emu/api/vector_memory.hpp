@@ -67,6 +67,13 @@ ASC_EMU_INLINE T* ub_target(T* p, const MaskRegister& mask, uint32_t align) {
     return static_cast<T*>(asc_emu_ub_lanes(p, active.word, W, kBytes, align, kUbStore));
 }
 
+// The same for a store of many places, one after the other: `more` behind the first.
+template <class T>
+ASC_EMU_INLINE T* ub_part(T* p, uint32_t bytes, uint32_t align, bool more) {
+    if (is_near(p, bytes, align)) return p;
+    return static_cast<T*>(asc_emu_ub_place(p, bytes, align, kUbStore + 8 * more));
+}
+
 #if ASC_EMU_TIMED
 // Blocks of 32 bytes that a store of the active lanes of W bytes touches, kBytes each in memory: a
 // bit each.
@@ -136,7 +143,8 @@ ASC_EMU_INLINE T* moved(T* p, addr_reg offset) {
 
 }  // namespace asc_emu
 
-// Order of UB accesses inside a vector function: program order on the host.
+// Order of UB accesses inside a vector function: program order on the host. Checkers look up the
+// barriers with the next access that they are told of.
 enum mem_bar_t : uint8_t {
     VV_ALL,
     VST_VLD,
@@ -155,8 +163,9 @@ enum mem_bar_t : uint8_t {
     ST_LD,
     ST_ST,
 };
-inline ASC_EMU_FORCED void asc_mem_bar(mem_bar_t) {
+inline ASC_EMU_FORCED void asc_mem_bar(mem_bar_t type) {
     ASC_EMU_VECTOR_FENCE();
+    asc_emu_vector.barriers |= 1u << type;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
 }
 inline ASC_EMU_FORCED void mem_bar(mem_bar_t type) { asc_mem_bar(type); }

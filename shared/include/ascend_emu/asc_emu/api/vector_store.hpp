@@ -106,17 +106,22 @@ inline ASC_EMU_FORCED void store_blocks(void* base, const VectorRegister<T>& src
     constexpr uint32_t W = sizeof(T);
     ASC_EMU_TIMED_CALL(moved_blocks<W>(VectorClass::store_blocks, base, block_stride, mask, src));
     const auto lanes = lanes_of<BitsOf<T>>(src);
+    bool more = false;
     for (uint32_t k = 0; k < 8; ++k) {
         const uint64_t bits = mask.word[k / 2] >> (k % 2 * 32) & 0xffffffffu & kLaneLow<W>;
         if (bits == 0) continue;
         auto* to = static_cast<char*>(base) + 32 * size_t{block_stride} * k;
         const auto* from = lanes.lane + 32 / W * k;
         if (bits == (kLaneLow<W> & 0xffffffffu)) {
-            __builtin_memcpy(ub_target(to, 32, 32), from, 32);
+            __builtin_memcpy(ub_part(to, 32, 32, more), from, 32);
+            more = true;
             continue;
         }
+        to = ub_pointer(to, 32, 32);
         for (uint32_t i = 0; i < 32 / W; ++i) {
-            if ((bits >> (i * W)) & 1) __builtin_memcpy(ub_target(to, 32, 32) + i * W, from + i, W);
+            if (!((bits >> (i * W)) & 1)) continue;
+            __builtin_memcpy(ub_part(to + i * W, W, W, more), from + i, W);
+            more = true;
         }
     }
 }

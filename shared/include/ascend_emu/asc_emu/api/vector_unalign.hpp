@@ -36,7 +36,9 @@ template <class T>
 inline ASC_EMU_FORCED void prime_load(vector_load_unalign& state, const T* src) {
     const uintptr_t block = reinterpret_cast<uintptr_t>(src) & ~uintptr_t{31};
     ASC_EMU_TIMED_MOVE(VectorClass::load, reinterpret_cast<const char*>(block), 32);
-    ub_source(reinterpret_cast<const char*>(block), 32, 32);
+    // Of the block that is read only what belongs to the stream counts.
+    const auto left = static_cast<uint32_t>(block + 32 - reinterpret_cast<uintptr_t>(src));
+    ub_source(src, left, sizeof(T));
     state.next = reinterpret_cast<uintptr_t>(src);
 }
 template <class T>
@@ -96,7 +98,7 @@ inline ASC_EMU_FORCED void store_unaligned(T* dst, vector_store_unalign& state,
 // The instruction that writes what a state holds.
 inline ASC_EMU_FORCED void post_store(vector_store_unalign& state) {
     ASC_EMU_TIMED_MOVE(VectorClass::store, reinterpret_cast<char*>(state.next - state.held),
-                        state.held);
+                       state.held);
     flush_store(state);
 }
 inline ASC_EMU_FORCED void finish_store(const void* end, vector_store_unalign& state) {

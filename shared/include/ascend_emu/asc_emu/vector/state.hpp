@@ -14,12 +14,14 @@ struct asc_emu_vector_state {
     // something wants to be told of accesses, no address is near it either: then all come to the
     // runtime.
     uintptr_t near[2];
+    uint32_t barriers;  // since the last access that the runtime was told of: a bit for each type
 };
 extern __thread asc_emu_vector_state asc_emu_vector;
 
 // Host address of an access that is not plainly inside UB: a literal offset, one that is watched,
 // or an error that ends the kernel. `access`: 0 load, 1 store, 2 neither, which nobody is told of;
-// 4 is added in kernels built for the timing model.
+// 4 is added in kernels built for the timing model, 8 where the instruction has told of itself
+// before.
 void* asc_emu_ub_place(const volatile void* address, uint32_t bytes, uint32_t align,
                        uint32_t access);
 // The same for a store of the lanes of `width` bytes that a mask (a bit per byte, 256) has active,
