@@ -218,21 +218,6 @@ def plan_given_cast(plan: CastPlan) -> CastPlan | None:
     return replace(plan, rows=shape[0], cols=shape[1], subs=1, lanes=1, workers=1, stages=2)
 
 
-def plan_norm_cast(plan: CastPlan, hidden: int, in_place: bool) -> CastPlan | None:
-    """The plan of the same cast, of rows of RMSNorm, for the kernel that does both.
-
-    It takes what `plan_token_cast` takes, of rows up to 8192. Tiles are whole rows of a power of
-    two, as many as leave room for two; with `in_place` the result lies where the input was.
-    """
-    fast = plan_token_cast(plan)
-    if fast is None or not 0 < hidden <= NORM_COLS:
-        return None
-    cols = max(fast.cols, 1 << (hidden - 1).bit_length())
-    tile_bytes = TOKEN_BYTES if in_place else TOKEN_BYTES // 2
-    rows = max(tile_bytes // (cols * BYTES[plan.x_dtype]), 1)
-    return replace(fast, rows=min(rows, NORM_ROWS), cols=cols)
-
-
 def plan_recast(plan: CastPlan) -> CastPlan | None:
     """The plan of the same per-token cast of quantised rows for the kernel on vector registers.
 
@@ -247,6 +232,21 @@ def plan_recast(plan: CastPlan) -> CastPlan | None:
     is_free = plan.sf_in.block[0] == 1 and not plan.sf.layout.is_column_major
     rows = RECAST_ROWS if is_free else shape[0]
     return replace(fast, x_dtype=plan.x_dtype, rows=rows)
+
+
+def plan_norm_cast(plan: CastPlan, hidden: int, in_place: bool) -> CastPlan | None:
+    """The plan of the same cast, of rows of RMSNorm, for the kernel that does both.
+
+    It takes what `plan_token_cast` takes, of rows up to 8192. Tiles are whole rows of a power of
+    two, as many as leave room for two; with `in_place` the result lies where the input was.
+    """
+    fast = plan_token_cast(plan)
+    if fast is None or not 0 < hidden <= NORM_COLS:
+        return None
+    cols = max(fast.cols, 1 << (hidden - 1).bit_length())
+    tile_bytes = TOKEN_BYTES if in_place else TOKEN_BYTES // 2
+    rows = max(tile_bytes // (cols * BYTES[plan.x_dtype]), 1)
+    return replace(fast, rows=min(rows, NORM_ROWS), cols=cols)
 
 
 def plan_lossless(plan: CastPlan) -> CastPlan | None:
