@@ -239,31 +239,26 @@ _EQUAL_STORES = _kernel(
 """
 )
 
-
-def _scalar(function: str) -> str:
-    """The same for plain loads and stores in the function: a build that shows them, for one of GM elsewhere."""
-    return _kernel(function).replace("    auto* ub", "    if (src[0] == 255) return;\n    auto* ub")
-
-
+# Plain loads and stores in the function.
 _VECTOR_STORE = "asc_storealign(a + 64, x, all);"
 _FIRST = f"    asc_loadalign(x, a);\n    {_VECTOR_STORE}\n"
-_VECTOR_THEN_LOAD = _scalar(_FIRST + "    asc_mem_bar(VST_LD);\n    a[300] = a[70] + 1.0f;\n")
-_VECTOR_THEN_STORE = _scalar(
+_VECTOR_THEN_LOAD = _kernel(_FIRST + "    asc_mem_bar(VST_LD);\n    a[300] = a[70] + 1.0f;\n")
+_VECTOR_THEN_STORE = _kernel(
     _FIRST + "    asc_loadalign(y, a);\n    asc_mem_bar(VST_ST);\n    a[70] = 1.0f;\n"
 )
-_STORE_THEN_VECTOR = _scalar(
+_STORE_THEN_VECTOR = _kernel(
     "    asc_loadalign(x, a);\n    a[70] = 1.0f;\n    asc_mem_bar(ST_VST);\n    "
     + _VECTOR_STORE
     + "\n"
 )
-_STORE_THEN_LOAD = _scalar(
+_STORE_THEN_LOAD = _kernel(
     """    a[70] = 1.0f;
     asc_mem_bar(ST_VLD);
     asc_loadalign(y, a + 64);
     asc_storealign(a + 128, y, all);
 """
 )
-_SCALARS = _scalar(
+_SCALARS = _kernel(
     """    auto* const word = reinterpret_cast<volatile __ubuf__ float*>(a + 70);
     *word = 1.0f;
     asc_mem_bar(SS_ALL);
@@ -271,7 +266,7 @@ _SCALARS = _scalar(
 """
 )
 # What instructions do themselves is no scalar access: single elements, and lanes of a mask.
-_INSTRUCTIONS = _scalar(
+_INSTRUCTIONS = _kernel(
     """    vector_uint32_t index;
     asc_duplicate_scalar(index, 3u);
     asc_loadalign(x, a);

@@ -1,7 +1,8 @@
-// Loads and stores of plain C++ (emulator.md section 4). While checkers are on, kernels with SIMT functions, or whose
-// scalar code follows pointers to GM, are compiled with -fsanitize=thread and linked to this file instead of libtsan.
-// Accesses of threads to UB and GM go to the checkers as accesses of PIPE_V, and as those of single threads; accesses
-// of the scalar unit to GM as those of PIPE_S; those of SIMD functions to UB as scalar ones of the function.
+// Loads and stores of plain C++ (emulator.md section 4). While checkers are on, kernels with SIMT functions, with scalar
+// code that follows pointers to GM, or with SIMD functions that follow pointers to UB, are compiled with
+// -fsanitize=thread and linked to this file instead of libtsan. Accesses of threads to UB and GM go to the checkers as
+// accesses of PIPE_V, and as those of single threads; accesses of the scalar unit to GM as those of PIPE_S; accesses of
+// SIMD functions to UB as scalar ones of the function.
 #include <algorithm>
 
 #include "asc_emu/core_api.h"
