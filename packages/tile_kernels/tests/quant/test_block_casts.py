@@ -66,12 +66,24 @@ def test_per_channel(packed):
         assert_equal(sf, wanted_sf)
 
 
-def test_per_channel_of_quantised_input():
-    data = ref.cast(quant_inputs(300, 320), "e4m3", (1, 32))
-    codes, sf = per_channel_cast(data, "e4m3", 128, num_per_channels=32)
-    wanted, wanted_sf = ref.cast(data, "e4m3", (128, 1), x_block_size=(1, 32))
-    assert_equal(codes, wanted)
-    assert_equal(sf, wanted_sf)
+@pytest.mark.parametrize(
+    ("n", "width", "form", "packed"),
+    [
+        (128, 32, {}, False),
+        (128, 128, {}, True),
+        (32, 128, {"use_tma_aligned_col_major_sf": True}, False),
+        (32, 32, PACKED_COL, True),
+        (128, 128, {"round_sf": True, "use_packed_ue8m0": True}, False),
+    ],
+)
+def test_per_channel_of_quantised_input(n, width, form, packed):
+    options = {"round_sf": packed, "use_packed_ue8m0": packed}
+    for tokens, hidden in ((300, 320), (1, 1088)):
+        data = ref.cast(quant_inputs(tokens, hidden), "e4m3", (1, width), **form)
+        codes, sf = per_channel_cast(data, "e4m3", n, num_per_channels=width, **options)
+        wanted, wanted_sf = ref.cast(data, "e4m3", (n, 1), x_block_size=(1, width), **options)
+        assert_equal(codes, wanted)
+        assert_equal(sf, wanted_sf)
 
 
 def test_four_bytes_in_a_word():

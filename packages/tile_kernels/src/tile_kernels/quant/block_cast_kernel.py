@@ -171,7 +171,8 @@ def _launch(
     fast = plan_rows_cast(plan)
     if fast is not None:
         assert scales is not None
-        launch_rows_cast(fast, x, None, codes_or_none, scales, config, x.shape[0])
+        items = None if sf_in is None else common.sf_items(sf_in, in_config)
+        launch_rows_cast(fast, x, None, codes_or_none, scales, config, x.shape[0], items)
         return
     from tile_kernels.quant.block_cast_asc import block_cast
 
@@ -195,6 +196,7 @@ def launch_rows_cast(
     scales: torch.Tensor,
     config: CastOutputConfig,
     tokens: int,
+    sf_in: torch.Tensor | None = None,
     swiglu: bool = False,
     clamp_value: float | None = None,
 ) -> None:
@@ -204,6 +206,7 @@ def launch_rows_cast(
     across = ceil_div(x.shape[1] // 2 if swiglu else x.shape[1], plan.cols)
     rows_cast(
         x,
+        _unused(plan.sf_in.dtype, x.device) if sf_in is None else sf_in,
         _unused("int32", x.device)[0] if pos_to_token is None else pos_to_token,
         codes, common.sf_items(scales, config),
         common.float_bits(config.clamp_min_value), 0.0 if clamp_value is None else clamp_value,

@@ -70,19 +70,8 @@ def run_channel_cast(
         _launch_turned(plan_turned_cast(plan), x, out, sf, config, swiglu, clamp_value)
         return out, sf
     fast = plan_rows_cast(plan, swiglu)
-    if fast is not None:
-        launch_rows_cast(fast, x, pos_to_token, out, sf, config, tokens, swiglu, clamp_value)
-        return out, sf
-    from tile_kernels.quant.channel_cast_asc import channel_recast
-
-    assert sf_in is not None
-    assert pos_to_token is not None
-    across = ceil_div(hidden, plan.cols)
-    channel_recast(
-        x, sf_in, pos_to_token, out, sf,
-        common.float_bits(config.clamp_min_value), int(config.round_sf), tokens,
-        ceil_div(tokens, plan.rows) * across, across, plan=plan,
-    )  # fmt: skip
+    assert fast is not None
+    launch_rows_cast(fast, x, pos_to_token, out, sf, config, tokens, sf_in, swiglu, clamp_value)
     return out, sf
 
 

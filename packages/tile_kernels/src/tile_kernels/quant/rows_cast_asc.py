@@ -32,16 +32,48 @@ def kept(bits: Any, keep: Any, i: Any, mask: Any) -> Any:
     return T.simd.vand(bits, T.simd.vld(keep[i], dist="BRC_B32"), mask) if keep else bits
 
 
-def row_values(tile: Any, keep: Any, i: Any, j: Any, all16: Any, all32: Any) -> Any:
-    """64 numbers of a row as float32."""
-    value = values_at(tile, i, j, all16)
+def scale_of_codes(given: Any, i: Any, c: Any, all32: Any) -> Any:
+    """The scales of 64 e4m3 codes of row i, those of chunk c, as float32."""
+    scales, band, first, _ = given
+    width = band.block[1]
+    scale = _scale_in_all_lanes(scales, band, i, c * LANES // width, all32)
+    if width < LANES:
+        other = _scale_in_all_lanes(scales, band, i, c * LANES // width + 1, all32)
+        scale = T.simd.vsel(scale, other, first)
+    return scale
+
+
+def _scale_in_all_lanes(scales: Any, band: Any, i: Any, group: Any, all32: Any) -> Any:
+    p0, p1 = band.layout.item(i, group)
+    if band.dtype == "float32":
+        return T.simd.vld(scales[p0, p1], dist="BRC_B32")
+    word = T.reinterpret(T.simd.vld(scales[p0, p1], dist="BRC_B8"), "int32x64")
+    exponent = T.simd.vand(word, T.simd.vdup(T.int32(255), "int32", all32), all32)
+    return T.reinterpret(T.simd.vshls(exponent, 23, all32), "float32x64")
+
+
+def row_values(
+    tile: Any, keep: Any, i: Any, j: Any, all16: Any, all32: Any, given: Any = None
+) -> Any:
+    """64 numbers of a row as float32; those of codes with their scales."""
+    if given:
+        code = T.simd.vld(tile[i, j], dist="UNPK4_B8")
+        value = T.simd.vcvt(code, "float32", given[3], part=0)
+        value = T.simd.vmul(value, scale_of_codes(given, i, j // LANES, all32), all32)
+    else:
+        value = values_at(tile, i, j, all16)
     if not keep:
         return value
     return T.reinterpret(kept(T.reinterpret(value, "int32x64"), keep, i, all32), "float32x64")
 
 
-def bits_at(tile: Any, keep: Any, i: Any, j: Any, magnitude: Any, mask: Any) -> Any:
+def bits_at(
+    tile: Any, keep: Any, i: Any, j: Any, magnitude: Any, mask: Any, given: Any = None
+) -> Any:
     """The bits of 64 magnitudes, as int32."""
+    if given:
+        value = row_values(tile, keep, i, j, None, mask, given)
+        return T.simd.vand(T.reinterpret(value, "int32x64"), magnitude, mask)
     value = T.simd.vld(tile[i, j], dist="NORM" if tile.dtype == "float32" else "UNPK_B16")
     bits = T.simd.vand(T.reinterpret(value, "int32x64"), magnitude, mask)
     return kept(bits, keep, i, mask)
@@ -57,13 +89,15 @@ def rows_kept(positions, keep, rows):
 
 
 @T.macro
-def column_magnitudes(tile, keep, largest, block, row0, rows, chunks):
+def column_magnitudes(tile, keep, largest, block, row0, rows, chunks, scales=None, band=None):
     """Writes the bits of the largest magnitude of each channel to `largest` (int32); 0 to the 64
     channels after the last one."""
     all32 = T.simd.pset(32)
     zero = T.simd.vdup(T.int32(0), "int32", all32)
-    bits = T.int32(0x7FFFFFFF if tile.dtype == "float32" else 0x7FFF)
+    bits = T.int32(0x7FFF if tile.dtype == "bfloat16" else 0x7FFFFFFF)
     magnitude = T.simd.vdup(bits, "int32", all32)
+    all8, first = T.simd.pset(8), T.simd.pset(32, HALF)
+    given = (scales, band, first, all8) if band else None
     for c in T.serial(chunks):
         m0 = T.alloc_var("int32x64")
         m1 = T.alloc_var("int32x64")
@@ -73,15 +107,16 @@ def column_magnitudes(tile, keep, largest, block, row0, rows, chunks):
         m1 = zero
         m2 = zero
         m3 = zero
+        j = c * LANES
         for step in T.serial(T.truncdiv(rows, UNROLL)):
             i = row0 + step * UNROLL
-            m0 = T.simd.vmax(m0, bits_at(tile, keep, i, c * LANES, magnitude, all32), all32)
-            m1 = T.simd.vmax(m1, bits_at(tile, keep, i + 1, c * LANES, magnitude, all32), all32)
-            m2 = T.simd.vmax(m2, bits_at(tile, keep, i + 2, c * LANES, magnitude, all32), all32)
-            m3 = T.simd.vmax(m3, bits_at(tile, keep, i + 3, c * LANES, magnitude, all32), all32)
+            m0 = T.simd.vmax(m0, bits_at(tile, keep, i, j, magnitude, all32, given), all32)
+            m1 = T.simd.vmax(m1, bits_at(tile, keep, i + 1, j, magnitude, all32, given), all32)
+            m2 = T.simd.vmax(m2, bits_at(tile, keep, i + 2, j, magnitude, all32, given), all32)
+            m3 = T.simd.vmax(m3, bits_at(tile, keep, i + 3, j, magnitude, all32, given), all32)
         for rest in T.serial(T.truncmod(rows, UNROLL)):
             i = row0 + rows - 1 - rest
-            m0 = T.simd.vmax(m0, bits_at(tile, keep, i, c * LANES, magnitude, all32), all32)
+            m0 = T.simd.vmax(m0, bits_at(tile, keep, i, j, magnitude, all32, given), all32)
         pair0 = T.simd.vmax(m0, m1, all32)
         pair1 = T.simd.vmax(m2, m3, all32)
         T.simd.vsts(largest[block, c * LANES], T.simd.vmax(pair0, pair1, all32), all32)
@@ -125,18 +160,21 @@ def factors_at(inverse: Any, block: Any, c: Any, band: Any, first: Any) -> Any:
 
 
 @T.macro
-def e4m3_codes(tile, keep, inverse, codes, block, row0, rows, chunks, band):
+def e4m3_codes(
+    tile, keep, inverse, codes, block, row0, rows, chunks, band, scales=None, band_in=None
+):
     """Writes the e4m3 numbers nearest to value * inverse; NaN stays NaN.
 
     No product is above 448 but NaN, so the conversion that does not saturate is right for all.
     """
     all8, all16, all32 = T.simd.pset(8), T.simd.pset(16), T.simd.pset(32)
     first = T.simd.pset(32, HALF)
+    given = (scales, band_in, first, all8) if band_in else None
     for c in T.serial(chunks):
         factor = factors_at(inverse, block, c, band, first)
         for i in T.serial(rows):
             value = T.simd.vmul(
-                row_values(tile, keep, row0 + i, c * LANES, all16, all32), factor, all32
+                row_values(tile, keep, row0 + i, c * LANES, all16, all32, given), factor, all32
             )
             code = T.simd.vcvt(value, "float8_e4m3fn", all8, sat=False, part=0)
             T.simd.vsts(codes[row0 + i, c * LANES], code, all32, dist="PK4_B32")
@@ -215,19 +253,21 @@ def clear_spare_bytes(scales, blocks, band):
 
 @asc_kernel()
 def rows_cast(
-    x, pos_to_token, out, sf,
+    x, sf_in, pos_to_token, out, sf,
     floor_bits: T.int32, limit: T.float32, tokens: T.int32, tasks: T.int32, across: T.int32,
     plan: Any = None, round_sf: bool = False, gathers: bool = False, swiglu: bool = False,
     has_limit: bool = False,
 ):  # fmt: skip
     """Casts `tokens` rows of bf16 or fp32, hidden a multiple of 64; `across` tiles lie in a row.
 
+    Per channel it casts also e4m3 with `sf_in`, the items of scales of rows; else that is unused.
     With `gathers` they are the rows `pos_to_token` of x, zeros for negative ones; else it is
     unused. With `swiglu` a row of x holds both halves, clamped with `has_limit`.
     """
-    M, XW, XS, P = T.dynamic("M, XW, XS, P")
+    M, XW, XS, P, I0, I1, IS = T.dynamic("M, XW, XS, P, I0, I1, IS")
     OM, OW, OS, S0, S1, SS = T.dynamic("OM, OW, OS, S0, S1, SS")
     x: T.StridedTensor((M, XW), (XS, 1), plan.x_dtype)
+    sf_in: T.StridedTensor((I0, I1), (IS, 1), plan.sf_in.dtype)
     pos_to_token: T.Tensor((P,), T.int32)
     out: T.StridedTensor((OM, OW), (OS, 1), plan.out_dtype)
     sf: T.StridedTensor((S0, S1), (SS, 1), plan.sf.dtype)
@@ -239,6 +279,8 @@ def rows_cast(
     is_channel, is_bf16 = width == 1, plan.x_dtype == "bfloat16"
     is_packed = plan.sf.layout.kind == "packed_channel"
     s0, s1 = plan.sf.tile(R, C)
+    t0, t1 = plan.sf_in.tile(R, C)
+    band_in = plan.sf_in if plan.sf_in.exists else None
     # Places: one a channel and some room, or those of the items of a tile's scales
     pitch = C + LANES if is_channel else plan.sf.pitch(R, C)
     places = blocks if is_channel else align(s0, max(LANES // pitch, 1))
@@ -253,7 +295,10 @@ def rows_cast(
         scales = T.alloc_shared((1, s1) if is_packed else (places, pitch), plan.sf.dtype)
         positions = T.alloc_shared((align(R, LANES),), T.int32)
         keep = T.alloc_shared((align(R, LANES),), T.int32)
+        scales_in = T.alloc_shared((t0, plan.sf_in.pitch(R, C)), plan.sf_in.dtype)
         in_flight = {tile: plan.stages, codes: plan.stages, scales: 2}
+        if band_in:
+            in_flight[scales_in] = 2
         if gathers:
             in_flight[positions] = 2
         if swiglu:
@@ -265,6 +310,8 @@ def rows_cast(
             T.truncdiv(tasks - core + plan.cores - 1, plan.cores), num_stages=2
         ):
             reused(tile, codes, largest, amax, inverse, scales)
+            if band_in:
+                reused(scales_in)
             if swiglu:
                 reused(right)
             # NOTE: variables keep these terms out of every index, lowering is quicker then.
@@ -278,8 +325,17 @@ def rows_cast(
                 for i in T.serial(T.min(R, tokens - row0)):
                     token = T.max(pos_to_token[row0 + i], 0)
                     T.copy(x[token : token + 1, col0 : col0 + C], tile[i : i + 1, 0:C])
+                    if band_in:
+                        group = T.truncdiv(col0, band_in.block[1])
+                        T.copy(
+                            sf_in[token : token + 1, group : group + t1],
+                            scales_in[i : i + 1, 0:t1],
+                        )
             else:
                 T.copy(x[row0, col0], tile)
+                if band_in:
+                    i0, i1 = band_in.layout.items(row0, T.truncdiv(col0, band_in.block[1]))
+                    T.copy(sf_in[i0 : i0 + t0, i1 : i1 + t1], scales_in[0:t0, 0:t1])
             if swiglu:
                 T.copy(x[row0, hidden + col0], right)
             with T.SimdVF():
@@ -306,6 +362,8 @@ def rows_cast(
                         b * height,
                         rows,
                         chunks,
+                        scales_in,
+                        band_in,
                     )
                 if not is_channel:
                     T.simd.mem_bar("VST_VLD")
@@ -342,6 +400,8 @@ def rows_cast(
                                 rows,
                                 chunks,
                                 plan.sf,
+                                scales_in,
+                                band_in,
                             )
                         else:
                             e2m1_codes(tile, inverse, codes, rows, chunks, plan.sf)
