@@ -226,6 +226,9 @@ def test_given_scales_of_extreme_size(packed):
     else:
         sf = torch.logspace(-120, 120, 256, 2.0).view(8, 32)
         sf[0, :3] = torch.tensor((0.0, float("inf"), float("nan")))
+        x[:2] *= 1e30
+        sf[1] = torch.exp2(torch.cat((torch.arange(112.0, 128), torch.arange(-139.0, -123))))
+        x[1, 16 * 32 :] *= 1e-38 / 1e30
     codes = per_token_cast_with_precomputed_sf(x, "e4m3", 32, sf)
     assert_same_numbers(codes, ref.cast(x, "e4m3", (1, 32), sf=sf)[0])
 

@@ -26,7 +26,7 @@ from tile_kernels.quant.quads_asc import (
 )
 from tile_kernels.quant.quads_back_asc import quads_of_codes
 from tile_kernels.quant.registers_asc import LANES, saturate
-from tile_kernels.quant.scales_asc import inverse_of_power, scales_of_magnitudes
+from tile_kernels.quant.scales_asc import inverse_of_power, inverse_of_scale, scales_of_magnitudes
 
 __all__ = ["row_cast", "row_magnitudes", "row_scaled", "scale_at"]
 
@@ -76,9 +76,7 @@ def scale_at(scales: Any, i: Any, all32: Any) -> Any:
 def inverse_at(scales: Any, i: Any, all32: Any) -> Any:
     """1 / scale of row i in all lanes."""
     if scales.dtype == "float32":
-        one = T.simd.vdup(T.float32(1.0), "float32", all32)
-        scale = T.simd.vld(scales[i, 0], dist="BRC_B32")
-        return T.simd.vdiv(one, scale, all32, precision="exact")
+        return inverse_of_scale(T.simd.vld(scales[i, 0], dist="BRC_B32"), all32)
     return inverse_of_power(_exponent_at(scales, i, all32), all32)
 
 
@@ -194,7 +192,7 @@ def row_scaled(
                 clear_behind(tile, count, hidden, PAIR)
                 T.simd.mem_bar("VST_VLD")
                 for i in T.serial(count):
-                    if fmt:
+                    if fmt != "":
                         factor = inverse_at(scales, i, all32)
                         scale_row(tile, factor, results, i, cols, fmt, is_given=True)
                     else:

@@ -97,7 +97,7 @@ def column_magnitudes(tile, keep, largest, block, row0, rows, chunks, scales=Non
     bits = T.int32(0x7FFF if tile.dtype == "bfloat16" else 0x7FFFFFFF)
     magnitude = T.simd.vdup(bits, "int32", all32)
     all8, first = T.simd.pset(8), T.simd.pset(32, HALF)
-    given = (scales, band, first, all8) if band else None
+    given = (scales, band, first, all8) if band is not None else None
     for c in T.serial(chunks):
         m0 = T.alloc_var("int32x64")
         m1 = T.alloc_var("int32x64")
@@ -169,7 +169,7 @@ def e4m3_codes(
     """
     all8, all16, all32 = T.simd.pset(8), T.simd.pset(16), T.simd.pset(32)
     first = T.simd.pset(32, HALF)
-    given = (scales, band_in, first, all8) if band_in else None
+    given = (scales, band_in, first, all8) if band_in is not None else None
     for c in T.serial(chunks):
         factor = factors_at(inverse, block, c, band, first)
         for i in T.serial(rows):
@@ -297,7 +297,7 @@ def rows_cast(
         keep = T.alloc_shared((align(R, LANES),), T.int32)
         scales_in = T.alloc_shared((t0, plan.sf_in.pitch(R, C)), plan.sf_in.dtype)
         in_flight = {tile: plan.stages, codes: plan.stages, scales: 2}
-        if band_in:
+        if band_in is not None:
             in_flight[scales_in] = 2
         if gathers:
             in_flight[positions] = 2
@@ -310,7 +310,7 @@ def rows_cast(
             T.truncdiv(tasks - core + plan.cores - 1, plan.cores), num_stages=2
         ):
             reused(tile, codes, largest, amax, inverse, scales)
-            if band_in:
+            if band_in is not None:
                 reused(scales_in)
             if swiglu:
                 reused(right)
@@ -325,7 +325,7 @@ def rows_cast(
                 for i in T.serial(T.min(R, tokens - row0)):
                     token = T.max(pos_to_token[row0 + i], 0)
                     T.copy(x[token : token + 1, col0 : col0 + C], tile[i : i + 1, 0:C])
-                    if band_in:
+                    if band_in is not None:
                         group = T.truncdiv(col0, band_in.block[1])
                         T.copy(
                             sf_in[token : token + 1, group : group + t1],
@@ -333,7 +333,7 @@ def rows_cast(
                         )
             else:
                 T.copy(x[row0, col0], tile)
-                if band_in:
+                if band_in is not None:
                     i0, i1 = band_in.layout.items(row0, T.truncdiv(col0, band_in.block[1]))
                     T.copy(sf_in[i0 : i0 + t0, i1 : i1 + t1], scales_in[0:t0, 0:t1])
             if swiglu:

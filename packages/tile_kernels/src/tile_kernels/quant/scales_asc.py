@@ -17,8 +17,8 @@ from tile_kernels.quant.registers_asc import LANES, store_numbers
 
 __all__ = [
     "FACTORS", "clear_last_words", "clear_magnitudes", "factors_of_scales", "inverse_of_power",
-    "numbers_of_scales", "place_of_slots", "scale_bits_at", "scales_of_magnitudes", "spread_lanes",
-    "turn_scales",
+    "inverse_of_scale", "numbers_of_scales", "place_of_slots", "scale_bits_at",
+    "scales_of_magnitudes", "spread_lanes", "turn_scales",
 ]  # fmt: skip
 
 # NOTE: products with the inverse of these lie between the same powers of two as the quotients;
@@ -249,6 +249,23 @@ def inverse_of_power(exponent: Any, all32: Any) -> Any:
     return T.reinterpret(bits, "float32x64")
 
 
+def inverse_of_scale(scale: Any, all32: Any) -> Any:
+    """1 / scale of float32.
+
+    NOTE: the division flushes subnormal numbers to zero; so scales that are, or whose inverses are,
+    are divided times a power of two.
+    """
+    far = 2.0**24
+    small = T.simd.vcmps(scale, T.float32(2.0**-126), all32, "lt")
+    large = T.simd.vcmps(scale, T.float32(2.0**126), all32, "gt")
+    one = T.simd.vdup(T.float32(1.0), "float32", all32)
+    less = T.simd.vsel(T.simd.vmuls(scale, T.float32(1 / far), all32), scale, large)
+    near = T.simd.vsel(T.simd.vmuls(scale, T.float32(far), all32), less, small)
+    quotient = T.simd.vdiv(one, near, all32, precision="exact")
+    less = T.simd.vsel(T.simd.vmuls(quotient, T.float32(1 / far), all32), quotient, large)
+    return T.simd.vsel(T.simd.vmuls(quotient, T.float32(far), all32), less, small)
+
+
 def _number(scale: Any, band: Any, inverts: bool, all32: Any) -> Any:
     """The numbers that scales as `scale_bits_at` gives them stand for, or their inverses."""
     if band.dtype == "uint8":
@@ -256,10 +273,7 @@ def _number(scale: Any, band: Any, inverts: bool, all32: Any) -> Any:
             return inverse_of_power(scale, all32)
         return T.reinterpret(T.simd.vshls(scale, 23, all32), "float32x64")
     number = T.reinterpret(scale, "float32x64")
-    if inverts:
-        one = T.simd.vdup(T.float32(1.0), "float32", all32)
-        return T.simd.vdiv(one, number, all32, precision="exact")
-    return number
+    return inverse_of_scale(number, all32) if inverts else number
 
 
 @T.macro
