@@ -21,7 +21,7 @@ from tile_kernels.quant.quads_asc import SLOT, UNIT
 from tile_kernels.quant.registers_asc import HALF, LANES, store_numbers, values_at
 from tile_kernels.quant.scales_asc import FACTORS, clear_magnitudes, factors_of_scales
 from tile_kernels.quant.swiglu_asc import clear_behind, clear_rows, rows_of_experts
-from tile_kernels.quant.token_cast_asc import REGISTER, cast_rows
+from tile_kernels.quant.token_cast_asc import REGISTER, cast_rows, magnitude_dtype
 
 __all__ = ["swiglu_backward"]
 
@@ -211,7 +211,8 @@ def swiglu_backward(
         codes = T.alloc_shared((high, wide_cast), T.float8_e4m3fn)
         slots = T.alloc_shared((high, max(wide_cast // SLOT, LANES // high)), T.int32)
         factors = T.alloc_shared((high, max(wide_cast // SLOT, LANES // high)), T.float32)
-        groups = T.alloc_shared((high, G) if ratio > 1 else (1, LANES), T.int32)
+        kind = magnitude_dtype(plan.cast)
+        groups = T.alloc_shared((high, G) if ratio > 1 else (1, 2 * LANES), kind)
         inverse = T.alloc_shared((high, G) if ratio > 1 else (1, 2 * LANES), T.float32)
         scales = T.alloc_shared((max(high, REGISTER // G), G), plan.sf.dtype)
         turned = T.alloc_shared((wide, pitch), sf_dtype)
@@ -229,6 +230,8 @@ def swiglu_backward(
         if plan.casts:
             with T.SimdVF():
                 clear_magnitudes(slots, high * wide_cast // SLOT, wide_cast // SLOT)
+                if ratio > 1:
+                    clear_magnitudes(groups, high * G, G)
         for turn in T.Pipelined(
             T.truncdiv(turns - core + plan.cores - 1, plan.cores) * steps, num_stages=2
         ):
