@@ -199,7 +199,7 @@ def _norm_long() -> object:
 
 
 def _norm_and_cast() -> object:
-    x, residual = quant_inputs(37, 576), quant_inputs(37, 576, seed=1)
+    x, residual = quant_inputs(300, 576), quant_inputs(300, 576, seed=1)
     weight = quant_inputs(1, 576, seed=2, spread=0)[0]
     return quant.norm_forward_and_per_token_cast(
         x, weight, 1e-6, "e4m3", 32, residual, with_out_bf16=True
@@ -333,6 +333,10 @@ CASES: dict[str, Callable[[], object]] = {
     "norm_residual": _norm_residual,
     "norm_long": _norm_long,
     "norm_cast": _norm_and_cast,
+    # In place, several tiles a core
+    "norm_cast_packed": lambda: quant.norm_forward_and_per_token_cast(
+        quant_inputs(300, 1152), None, 1e-6, "e4m3", 128, **_PACKED_COL
+    ),
     "norm_mega_moe": _norm_mega_moe,
     "norm_backward": _norm_backward,
     "norm_backward_residual": _norm_backward_residual,

@@ -58,6 +58,7 @@ def test_everything():
     [
         (128, 1280, {}),  # a second tile, which is not full
         (32, 1088, {"round_sf": True, "use_packed_ue8m0": True}),
+        (128, 4352, {"round_sf": True, "use_packed_ue8m0": True}),  # wide tiles
         (128, 1088, {}),  # a group has channels of both halves
     ],
 )

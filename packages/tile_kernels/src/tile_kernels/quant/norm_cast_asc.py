@@ -19,7 +19,7 @@ from tile_kernels.quant.pairs_asc import clear_tail
 from tile_kernels.quant.quads_asc import SLOT, UNIT
 from tile_kernels.quant.registers_asc import LANES
 from tile_kernels.quant.scales_asc import clear_magnitudes
-from tile_kernels.quant.token_cast_asc import REGISTER, cast_rows
+from tile_kernels.quant.token_cast_asc import REGISTER, cast_rows, magnitude_dtype
 from tile_kernels.quant.token_norm_asc import (
     PIECE,
     inverse_roots,
@@ -73,7 +73,7 @@ def norm_cast(
         codes = T.alloc_shared((R, C), plan.out_dtype)
         slots = T.alloc_shared((R, C // SLOT), T.int32)
         factors = T.alloc_shared((R, C // SLOT), T.float32)
-        groups = T.alloc_shared((R, G) if ratio > 1 else (1, LANES), T.int32)
+        groups = T.alloc_shared((R, G if ratio > 1 else LANES), magnitude_dtype(plan))
         inverses = T.alloc_shared((R, G) if ratio > 1 else (1, 2 * LANES), T.float32)
         scales = T.alloc_shared((max(R, REGISTER // G), G), plan.sf.dtype)
         turned = T.alloc_shared((wide, pitch), sf_dtype)
@@ -87,6 +87,8 @@ def norm_cast(
             load_factors(weight, given, weights, H, out_scale)
         with T.SimdVF():
             clear_magnitudes(slots, R * C // SLOT, C // SLOT)
+            if ratio > 1:
+                clear_magnitudes(groups, R * G, G)
         for turn in T.Pipelined(
             T.truncdiv(tasks - core + plan.cores - 1, plan.cores), num_stages=2
         ):

@@ -16,8 +16,8 @@ import tilelang.ascend.language as T
 from tile_kernels.quant.registers_asc import LANES
 
 __all__ = [
-    "PARTS", "SLOT", "UNIT", "clear_behind", "load_quads", "round_e2m1", "round_e4m3",
-    "slot_magnitudes", "store_e2m1", "store_e4m3", "store_quads",
+    "PARTS", "SLOT", "UNIT", "clear_behind", "largest_of_128", "load_quads", "round_e2m1",
+    "round_e4m3", "slot_magnitudes", "store_e2m1", "store_e4m3", "store_quads",
 ]  # fmt: skip
 
 UNIT = 256  # elements at a time
@@ -99,6 +99,14 @@ def _largest_lanes(tile: Any, i: Any, j: Any, magnitude: Any, every: Any) -> Any
     a = _larger(*T.simd.vld2(tile[i, j], "DINTLV_B32"), magnitude, every)
     b = _larger(*T.simd.vld2(tile[i, j + UNIT // 2], "DINTLV_B32"), magnitude, every)
     return T.simd.vmax(*T.simd.vdintlv(a, b), every)
+
+
+def largest_of_128(tile: Any, i: Any, j: Any, magnitude: Any, every: Any) -> Any:
+    """The bits of the magnitudes of 128 channels; of fp32 the larger of each two."""
+    if tile.dtype == "bfloat16":
+        return T.simd.vand(T.reinterpret(T.simd.vld(tile[i, j]), "int16x128"), magnitude, every)
+    a, b = T.simd.vld(tile[i, j]), T.simd.vld(tile[i, j + LANES])
+    return _larger(a, b, magnitude, every)
 
 
 @T.macro

@@ -24,16 +24,20 @@ __all__ = [
 # NOTE: products with the inverse of these lie between the same powers of two as the quotients;
 # tried with every mantissa.
 PRODUCTS_DO = (448.0, 6.0)
+BITS = {"int16": 16, "int32": 32}
 FACTORS = 32  # of a row by `factors_of_scales`
 
 
 @T.macro
 def clear_magnitudes(amax, items, pitch):
     """Writes zeros to all places, also to those between the rows of a tile's scales."""
-    all32 = T.simd.pset(32)
-    for step in T.serial(items // LANES):
-        r, c = step * LANES // pitch, step * LANES % pitch
-        T.simd.vsts(amax[r, c], T.simd.vdup(T.int32(0), "int32", all32), all32)
+    width = BITS[amax.dtype]
+    lanes = 32 // width * LANES
+    some = T.simd.pset(width, "PAT_ALL" if items >= lanes else f"PAT_VL{items}")
+    zero = T.simd.vdup(T.cast(0, amax.dtype), amax.dtype, some)
+    for step in T.serial(max(items // lanes, 1)):
+        r, c = step * lanes // pitch, step * lanes % pitch
+        T.simd.vsts(amax[r, c], zero, some, dist=f"NORM_B{width}")
 
 
 def is_finite(value: Any, all32: Any) -> Any:
@@ -89,13 +93,17 @@ def scales_of_magnitudes(
 ):
     """Writes scale (or its exponent) and inverse of every place of a tile.
 
-    `amax` holds the bits of bf16 or fp32 numbers as int32. `scales` are fp32; or exponents as
-    uint8, int16 or int32 with `round_sf`. Inverses are fp32, with `round_sf` also bf16.
+    `amax` holds the bits of bf16 or fp32 numbers as int32, or those of bf16 as int16. `scales` are
+    fp32; or exponents as uint8, int16 or int32 with `round_sf`. Inverses are fp32, with `round_sf`
+    also bf16.
     """
     all16, all32 = T.simd.pset(16), T.simd.pset(32)
     for step in T.serial(items // LANES):
         r, c = step * LANES // pitch, step * LANES % pitch
-        bits = T.simd.vld(amax[r, c])
+        if amax.dtype == "int16":
+            bits = T.reinterpret(T.simd.vld(amax[r, c], dist="UNPK_B16"), "int32x64")
+        else:
+            bits = T.simd.vld(amax[r, c])
         if is_bf16:
             bits = T.simd.vshls(bits, 16, all32)
         largest = T.reinterpret(T.simd.vmaxs(bits, floor_bits, all32), "float32x64")

@@ -21,7 +21,7 @@ from tile_kernels.quant.quads_asc import SLOT, UNIT
 from tile_kernels.quant.registers_asc import HALF, LANES, store_numbers, values_at
 from tile_kernels.quant.scales_asc import FACTORS, clear_magnitudes, factors_of_scales
 from tile_kernels.quant.swiglu_asc import clear_behind, clear_rows, rows_of_experts
-from tile_kernels.quant.token_cast_asc import REGISTER, cast_rows
+from tile_kernels.quant.token_cast_asc import REGISTER, cast_rows, magnitude_dtype
 
 __all__ = ["swiglu_backward"]
 
@@ -34,9 +34,10 @@ def number_at(tile: Any, given: Any, i: Any, j: Any, band: Any, masks: tuple[Any
     if tile.dtype != "uint8":
         return values_at(tile, i, j, all16)
     code = T.reinterpret(T.simd.vld(tile[i, j], dist="UNPK4_B8"), "float8_e4m3fnx256")
-    scale = T.simd.vld(given[i, T.truncdiv(j, SLOT)], dist="BRC_B32")
+    group = T.truncdiv(j, band.block[1])
+    scale = T.simd.vld(given[i, group], dist="BRC_B32")
     if band.block[1] < LANES:
-        other = T.simd.vld(given[i, T.truncdiv(j, SLOT) + 1], dist="BRC_B32")
+        other = T.simd.vld(given[i, group + 1], dist="BRC_B32")
         scale = T.simd.vsel(scale, other, first)
     return T.simd.vmul(T.simd.vcvt(code, "float32", all8, part=0), scale, all32)
 
@@ -202,7 +203,7 @@ def swiglu_backward(
         weight = T.alloc_shared((LANES,), T.float32)
         totals = T.alloc_shared((LANES,), T.float32)
         sums = T.alloc_shared((R, LANES), T.float32)
-        # Scales of x, and of each 32 channels
+        # Scales of x, and the same with zeros behind them
         sf_left = T.alloc_shared((R, LANES) if has_sf else (1, LANES), T.float32)
         sf_right = T.alloc_shared((R, LANES) if has_sf else (1, LANES), T.float32)
         given_left = T.alloc_shared((R, FACTORS) if has_sf else (1, LANES), T.float32)
@@ -211,7 +212,8 @@ def swiglu_backward(
         codes = T.alloc_shared((high, wide_cast), T.float8_e4m3fn)
         slots = T.alloc_shared((high, max(wide_cast // SLOT, LANES // high)), T.int32)
         factors = T.alloc_shared((high, max(wide_cast // SLOT, LANES // high)), T.float32)
-        groups = T.alloc_shared((high, G) if ratio > 1 else (1, LANES), T.int32)
+        kind = magnitude_dtype(plan.cast)
+        groups = T.alloc_shared((high, G) if ratio > 1 else (1, 2 * LANES), kind)
         inverse = T.alloc_shared((high, G) if ratio > 1 else (1, 2 * LANES), T.float32)
         scales = T.alloc_shared((max(high, REGISTER // G), G), plan.sf.dtype)
         turned = T.alloc_shared((wide, pitch), sf_dtype)
@@ -229,6 +231,8 @@ def swiglu_backward(
         if plan.casts:
             with T.SimdVF():
                 clear_magnitudes(slots, high * wide_cast // SLOT, wide_cast // SLOT)
+                if ratio > 1:
+                    clear_magnitudes(groups, high * G, G)
         for turn in T.Pipelined(
             T.truncdiv(turns - core + plan.cores - 1, plan.cores) * steps, num_stages=2
         ):
@@ -263,13 +267,9 @@ def swiglu_backward(
                 clear_behind(right, valid, chunks, batches * TOGETHER)
                 clear_behind(upper, valid, chunks, batches * TOGETHER)
                 if has_sf:
-                    ratio_in, per_row = width_in // SLOT, T.truncdiv(cols, width_in)
-                    factors_of_scales(
-                        sf_left, given_left, valid, per_row, ratio_in, LANES, plan.sf_in
-                    )
-                    factors_of_scales(
-                        sf_right, given_right, valid, per_row, ratio_in, LANES, plan.sf_in
-                    )
+                    per_row = T.truncdiv(cols, width_in)
+                    factors_of_scales(sf_left, given_left, valid, per_row, 1, LANES, plan.sf_in)
+                    factors_of_scales(sf_right, given_right, valid, per_row, 1, LANES, plan.sf_in)
                 T.simd.mem_bar("VST_VLD")
                 gradients_of_tile(
                     left, right, (given_left, given_right), upper, both, act, sums, weight,

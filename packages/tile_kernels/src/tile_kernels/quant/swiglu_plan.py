@@ -196,7 +196,8 @@ def plan_backward(
 ) -> BackwardPlan:  # fmt: skip
     """Chooses the tile: a few rows, as wide as leaves room for two of each buffer.
 
-    Columns of packed scales make the tile as high as 32 bytes of them.
+    Columns of packed scales make the tile as high as 32 bytes of them, rows of packed scales make
+    it as wide.
     """
     high = sf.layout.is_column_major and sf.word == 2
     rows = gcd(2 * BACKWARD_ROWS if high else BACKWARD_ROWS, alignment)
@@ -207,5 +208,9 @@ def plan_backward(
     if sf.exists or sf_in.exists:
         cols = min(cols, WIDEST_CAST)
     cols = align(ceil_div(hidden, ceil_div(hidden, cols)), BATCH)
+    if sf.layout.kind == "packed_row":
+        wide = MIN_PITCH * sf.block[1]
+        rows = max(rows * min(cols, WIDEST_CAST) // wide, 1) if wide > WIDEST_CAST else rows
+        cols = wide
     options = (cores, alignment, has_weights, has_limit, has_act, sf_in, sf)
     return BackwardPlan(x_dtype, grad_dtype, out_dtype, rows, cols, *options)

@@ -1,10 +1,10 @@
 """The kernel of per-token casts in groups of 32, 64 or 128 channels, on vector registers.
 
-A tile is a few rows of whole groups. Largest magnitudes are found 256 channels at a time, in slots
-of 32; then all scales of the tile are computed together, in the order of the rows, then the codes,
-or the numbers that they stand for. Column-major scales are turned at the end. Loads, arithmetic and
-stores of three tiles overlap. Given scales are in `given_cast_asc`, quantised inputs in
-`recast_asc`, other groups in `block_cast_asc`, with the same results.
+A tile is a few rows of whole groups. Largest magnitudes are found in groups of 128, or in slots of
+32 channels that are joined; then all scales of the tile are computed together, in the order of the
+rows, then the codes, or the numbers that they stand for. Column-major scales are turned at the end.
+Loads, arithmetic and stores of three tiles overlap. Given scales are in `given_cast_asc`, quantised
+inputs in `recast_asc`, other groups in `block_cast_asc`, with the same results.
 """
 
 # mypy: ignore-errors
@@ -24,6 +24,7 @@ from tile_kernels.quant.quads_asc import (
     SLOT,
     UNIT,
     clear_behind,
+    largest_of_128,
     load_quads,
     round_e2m1,
     round_e4m3,
@@ -32,7 +33,7 @@ from tile_kernels.quant.quads_asc import (
     store_e4m3,
     store_quads,
 )
-from tile_kernels.quant.registers_asc import LANES, saturate
+from tile_kernels.quant.registers_asc import LANES, saturate, values_at
 from tile_kernels.quant.scales_asc import (
     clear_last_words,
     clear_magnitudes,
@@ -40,9 +41,39 @@ from tile_kernels.quant.scales_asc import (
     turn_scales,
 )
 
-__all__ = ["REGISTER", "cast_rows", "codes_of_units", "spread_factors", "token_cast"]
+__all__ = [
+    "REGISTER", "cast_rows", "codes_of_units", "magnitude_dtype", "spread_factors", "token_cast",
+]  # fmt: skip
 
 REGISTER = 256  # bytes
+
+
+def magnitude_dtype(plan: Any) -> str:
+    """The dtype of the bits of the largest magnitudes of groups."""
+    return "int16" if (plan.x_dtype, plan.sf.block[1]) == ("bfloat16", 128) else "int32"
+
+
+@T.macro
+def magnitudes_of_128(tile, groups, rows, units):
+    """Writes the bits of the largest magnitude of each 128 channels, those of four units at once.
+
+    They are those of bf16 (as int16) or fp32 numbers; behind the last unit it is that one again.
+    """
+    width = 32 if tile.dtype == "float32" else 16
+    every = T.simd.pset(width)
+    most = T.int32(0x7FFFFFFF) if width == 32 else T.int16(0x7FFF)
+    magnitude = T.simd.vdup(most, f"int{width}", every)
+    largest = T.simd.alloc_local(2 * PARTS, f"int{width}")
+    for i in T.serial(rows):
+        for step in T.serial(T.truncdiv(units + PARTS - 1, PARTS)):
+            for k in T.unroll(2 * PARTS):
+                group = T.min(step * 2 * PARTS + k, 2 * units - 1)
+                largest[k] = largest_of_128(tile, i, group * 2 * LANES, magnitude, every)
+            for k in T.unroll(2 * PARTS):
+                largest[k] = T.simd.vcmax(largest[k], every)
+            for k in T.unroll(2 * PARTS):
+                group = T.min(step * 2 * PARTS + k, 2 * units - 1)
+                T.simd.vsts(groups[i, group], largest[k], every, dist=f"ONEPT_B{width}")
 
 
 @T.macro
@@ -144,6 +175,49 @@ def numbers_of_units(tile, factors, powers, values, rows, units, fmt):
 
 
 @T.macro
+def load_two_units(v, tile, i, a, b):
+    """Sets v to the 512 numbers of two units of row i, 64 in a register."""
+    all16 = T.simd.pset(16)
+    for k in T.unroll(PARTS):
+        v[k] = values_at(tile, i, a * UNIT + k * LANES, all16)
+    for k in T.unroll(PARTS):
+        v[PARTS + k] = values_at(tile, i, b * UNIT + k * LANES, all16)
+
+
+@T.macro
+def codes_of_groups(tile, inverse, codes, rows, units, width):
+    """Writes the e4m3 codes nearest to value * inverse of groups of 64 or 128, as they lie.
+
+    Two units are loaded before the products of the two before them are converted.
+    """
+    all8, all32 = T.simd.pset(8), T.simd.pset(32)
+    v, product = (T.simd.alloc_local(2 * PARTS, "float32") for _ in range(2))
+    pairs = T.truncdiv(units + 1, 2)
+    load_two_units(v, tile, 0, 0, T.min(1, units - 1))
+    for i in T.serial(rows):
+        for pair in T.serial(pairs):
+            # NOTE: behind the last unit comes that one once more, behind the last pair its row's
+            # first one, for nothing
+            next_row, next_unit = T.alloc_var(T.int32), T.alloc_var(T.int32)
+            next_row = T.if_then_else(pair + 1 < pairs, i, T.min(i + 1, rows - 1))
+            next_unit = T.if_then_else(pair + 1 < pairs, 2 * pair + 2, 0)
+            for h in T.unroll(2):
+                unit = T.min(2 * pair + h, units - 1)
+                for k in T.unroll(PARTS):
+                    place = T.truncdiv(unit * UNIT + k * LANES, width)
+                    factor = T.simd.vld(inverse[i, place], dist="BRC_B32")
+                    product[h * PARTS + k] = T.simd.vmul(v[h * PARTS + k], factor, all32)
+            load_two_units(v, tile, next_row, next_unit, T.min(next_unit + 1, units - 1))
+            for h in T.unroll(2):
+                unit = T.min(2 * pair + h, units - 1)
+                for k in T.unroll(PARTS):
+                    code = T.simd.vcvt(
+                        product[h * PARTS + k], "float8_e4m3fn", all8, sat=False, part=0
+                    )
+                    T.simd.vsts(codes[i, unit * UNIT + k * LANES], code, all32, dist="PK4_B32")
+
+
+@T.macro
 def e2m1_of_products(tile, factors, codes, rows, units):
     """Writes the e2m1 codes nearest to bf16 values times powers of two, exact as bf16."""
     all16, all32 = T.simd.pset(16), T.simd.pset(32)
@@ -176,11 +250,15 @@ def cast_rows(
     R, C = plan.rows, plan.cols
     pack, width, is_turned = plan.sf.word, plan.sf.block[1], plan.sf.layout.is_column_major
     G, ratio = C // width, width // SLOT
-    if not in_quads:
+    is_direct = width == 2 * LANES and not in_quads
+    if is_direct:
+        magnitudes_of_128(tile, groups, rows, units)
+    elif not in_quads:
         slot_magnitudes(tile, slots, rows, units)
+    if not in_quads:
         T.simd.mem_bar("VST_VLD")
     # Scales
-    if ratio > 1:
+    if ratio > 1 and not is_direct:
         join_slots(slots, groups, R * G // LANES, ratio)
         T.simd.mem_bar("VST_VLD")
     scales_of_magnitudes(
@@ -195,7 +273,8 @@ def cast_rows(
     if is_turned:
         turn_scales(scales, turned, R * G // pack, G // pack, turned.shape[1])
     # Codes
-    if plan.mode != "sf" and ratio > 1:
+    in_groups = ratio > 1 and (plan.mode, plan.fmt) == ("cast", "e4m3") and not in_quads
+    if plan.mode != "sf" and ratio > 1 and not in_groups:
         spread_factors(inverse, factors, R * G, ratio)
         if plan.mode == "round_trip":
             spread_factors(scales, powers, R * G, ratio)
@@ -205,7 +284,9 @@ def cast_rows(
             tile, factors, powers if ratio > 1 else scales, codes, rows, units, plan.fmt
         )
     elif plan.mode == "cast":
-        if factors.dtype == "bfloat16":
+        if in_groups:
+            codes_of_groups(tile, inverse, codes, rows, units, width)
+        elif factors.dtype == "bfloat16":
             e2m1_of_products(tile, factors, codes, rows, units)
         else:
             codes_of_units(tile, factors, codes, rows, units, plan.fmt, in_quads=in_quads)
@@ -244,7 +325,7 @@ def token_cast(
         codes = T.alloc_shared((R, C // plan.out_per_item), plan.out_dtype)
         slots = T.alloc_shared((R, C // SLOT), T.int32)
         factors = T.alloc_shared((R, C // SLOT), factor_dtype)
-        groups = T.alloc_shared((R, G) if ratio > 1 else (1, LANES), T.int32)
+        groups = T.alloc_shared((R, G if ratio > 1 else LANES), magnitude_dtype(plan))
         inverse = T.alloc_shared((R, G) if ratio > 1 else (1, 2 * LANES), factor_dtype)
         scales = T.alloc_shared((max(R, REGISTER // G), G), plan.sf.dtype)
         turned = T.alloc_shared((wide, pitch), sf_dtype)
@@ -255,6 +336,8 @@ def token_cast(
         )
         with T.SimdVF():
             clear_magnitudes(slots, R * C // SLOT, C // SLOT)
+            if ratio > 1:
+                clear_magnitudes(groups, R * G, G)
         for turn in T.Pipelined(
             T.truncdiv(tasks - core + plan.cores - 1, plan.cores), num_stages=2
         ):

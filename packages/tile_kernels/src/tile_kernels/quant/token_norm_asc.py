@@ -81,35 +81,45 @@ def sums_of_squares(tile, other, sums, rows, length, has_residual):
 
 @T.macro
 def inverse_roots(sums, inverse, rows, length, eps):
-    """Writes 1 / sqrt(sum / length + eps) of all rows."""
+    """Writes 1 / sqrt(sum / length + eps) of all rows, by the hardware's division and root."""
     every, some = T.simd.pset(32), T.simd.update_mask(rows, 32)
     divisor = T.simd.vdup(T.cast(length, "float32"), "float32", every)
-    mean = T.simd.vadds(T.simd.vdiv(T.simd.vld(sums[0]), divisor, some), eps, some)
-    root = T.simd.vsqrt(mean, some, precision="ftz_false")
+    mean = T.simd.vdiv(T.simd.vld(sums[0]), divisor, some, precision="ftz_true")
+    root = T.simd.vsqrt(T.simd.vadds(mean, eps, some), some)
     one = T.simd.vdup(T.float32(1.0), "float32", every)
-    T.simd.vsts(inverse[0], T.simd.vdiv(one, root, some), some)
+    T.simd.vsts(inverse[0], T.simd.vdiv(one, root, some, precision="ftz_true"), some)
 
 
 @T.macro
 def scale_rows(tile, inverse, factors, result, rows, length, out_scale, has_weight):
-    """Writes each row times its inverse root, times the weights and the scale."""
+    """Writes each row times its inverse root, times the weights and the scale.
+
+    The numbers of a batch are loaded before the products of the batch before it are written.
+    """
     all16, all32 = T.simd.pset(16), T.simd.pset(32)
-    v = T.simd.alloc_local(TOGETHER, "float32")
+    v, product = (T.simd.alloc_local(TOGETHER, "float32") for _ in range(2))
+    batches = pieces(length, STEP)
+    for k in T.unroll(TOGETHER):
+        v[k] = values_at(tile, 0, k * LANES, all16)
     for i in T.serial(rows):
         times = T.simd.vld(inverse[i], dist="BRC_B32")
-        for g in T.serial(pieces(length, STEP)):
+        for g in T.serial(batches):
+            # NOTE: behind the last batch comes the first one of its row, for nothing
+            next_row, next_column = T.alloc_var(T.int32), T.alloc_var(T.int32)
+            next_row = T.if_then_else(g + 1 < batches, i, T.min(i + 1, rows - 1))
+            next_column = T.if_then_else(g + 1 < batches, (g + 1) * STEP, 0)
             for k in T.unroll(TOGETHER):
-                v[k] = values_at(tile, i, g * STEP + k * LANES, all16)
-            for k in T.unroll(TOGETHER):
-                v[k] = T.simd.vmul(v[k], times, all32)
+                product[k] = T.simd.vmul(v[k], times, all32)
             for k in T.unroll(TOGETHER):
                 if has_weight:
                     weight = T.simd.vld(factors[0, g * STEP + k * LANES])
-                    v[k] = T.simd.vmul(v[k], weight, all32)
+                    product[k] = T.simd.vmul(product[k], weight, all32)
                 else:
-                    v[k] = T.simd.vmuls(v[k], out_scale, all32)
+                    product[k] = T.simd.vmuls(product[k], out_scale, all32)
             for k in T.unroll(TOGETHER):
-                store_numbers(v[k], result, i, g * STEP + k * LANES, all16, all32)
+                v[k] = values_at(tile, next_row, next_column + k * LANES, all16)
+            for k in T.unroll(TOGETHER):
+                store_numbers(product[k], result, i, g * STEP + k * LANES, all16, all32)
 
 
 @asc_kernel()
