@@ -76,7 +76,7 @@ def _cast_back(
 
 
 def _round_trip() -> object:
-    x = quant_inputs(400, 1024)
+    x = quant_inputs(400, 1152)
     quant.per_token_cast_and_cast_back(x, "e4m3", 128)
     return x
 
@@ -249,9 +249,10 @@ CASES: dict[str, Callable[[], object]] = {
         quant_inputs(67, 704, torch.float32), "e2m1", 16, **_PACKED_COL
     ),
     # Several tiles a core
-    "token_cast": lambda: quant.per_token_cast(quant_inputs(400, 1024), "e4m3", 128),
+    "token_cast": lambda: quant.per_token_cast(quant_inputs(400, 1152), "e4m3", 128),
+    # A core has narrower tiles behind whole ones
     "token_cast_packed": lambda: quant.per_token_cast(
-        quant_inputs(400, 1024), "e4m3", 128, **_PACKED_COL
+        quant_inputs(200, 2176), "e4m3", 128, **_PACKED_COL
     ),
     "token_cast_e2m1": lambda: quant.per_token_cast(
         quant_inputs(200, 1152, torch.float32), "e2m1", 32
@@ -265,8 +266,9 @@ CASES: dict[str, Callable[[], object]] = {
         quant_inputs(37, 576), "e4m3", 32, stochastic_cast=True
     ),
     "per_block_cast": lambda: quant.per_block_cast(quant_inputs(200, 1152), "e4m3", (32, 32)),
+    # A core's last tile is narrower than those before it: its last word is not full
     "per_block_cast_packed": lambda: quant.per_block_cast(
-        quant_inputs(300, 704), "e4m3", (128, 128), **_PACKED_COL
+        quant_inputs(300, 576), "e4m3", (128, 128), **_PACKED_COL
     ),
     "per_block_cast_e2m1": lambda: quant.per_block_cast(
         quant_inputs(200, 1152, torch.float32), "e2m1", (32, 32)
@@ -324,9 +326,9 @@ CASES: dict[str, Callable[[], object]] = {
         quant_inputs(150, 1408, spread=1.0), quant_inputs(150, 704, spread=1.0, seed=1), "bf16"
     ),
     # Several tiles a core
-    "norm": lambda: quant.norm_forward(quant_inputs(400, 1024), None, 1e-6),
+    "norm": lambda: quant.norm_forward(quant_inputs(400, 1056), None, 1e-6),
     "norm_weight": lambda: quant.norm_forward(
-        quant_inputs(400, 1024), quant_inputs(1, 1024, seed=1)[0], 1e-6
+        quant_inputs(400, 1056), quant_inputs(1, 1056, seed=1)[0], 1e-6
     ),
     "norm_residual": _norm_residual,
     "norm_long": _norm_long,

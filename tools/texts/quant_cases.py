@@ -79,7 +79,15 @@ def _token_casts() -> Calls:
         calls[f"cast {source} {target}"] = _call(
             quant.cast, torch.empty(HIDDEN, dtype=source), target
         )
-    calls["cast at random"] = _call(quant.cast, wide, BF16, True)
+    for values, target in ((wide, BF16), (wide, E4M3), (x, E4M3)):
+        calls[f"cast at random {values.dtype} {target}"] = _call(quant.cast, values, target, True)
+    for values in (x, wide):
+        calls[f"per_token_cast at random {values.dtype}"] = _call(
+            quant.per_token_cast, values, "e4m3", 128, stochastic_cast=True
+        )
+        calls[f"per_token_cast e4m3 scales {values.dtype}"] = _call(
+            quant.per_token_cast, values, "e4m3", 32, use_e4m3_sf=True
+        )
     return calls
 
 
@@ -99,10 +107,12 @@ def _block_casts() -> Calls:
             quant.per_block_cast, x, fmt, (32, 32), **FORMS["packed"]
         )
     coded = (torch.empty(TOKENS, HIDDEN // 2, dtype=torch.int8), _scales(HIDDEN // 32))
-    for side in (32, 128):
-        calls[f"per_block_cast_lossless {side}"] = _call(
-            quant.per_block_cast_lossless, coded, "e4m3", (1, 32), (side, side)
-        )
+    nibbles, packed = coded[0], _scales(HIDDEN // 32, **FORMS["packed"])
+    for block in ((1, 128), (32, 32), (128, 128)):
+        for name, pair in (("", coded), (" packed", (nibbles, packed))):
+            calls[f"per_block_cast_lossless {block}{name}"] = _call(
+                quant.per_block_cast_lossless, pair, "e4m3", (1, 32), block
+            )
     return calls
 
 
@@ -172,27 +182,25 @@ def _swiglu() -> Calls:
     cast = quant.swiglu_forward_and_per_token_cast
     for hidden in (1536, 2048):  # tiles of 1536 and of 1024 channels
         x = torch.empty(TOKENS, 2 * hidden, dtype=BF16)
-        for form, kind in product(("row", "packed"), ("", " limit")):
-            calls[f"swiglu cast {hidden} {form}{kind}"] = _call(
-                cast, x, "e4m3", 128, **FORMS[form], **kinds[kind]
+        for group, form, kind in product((32, 128), FORMS, kinds):
+            calls[f"swiglu cast {hidden} {group} {form}{kind}"] = _call(
+                cast, x, "e4m3", group, **FORMS[form], **kinds[kind]
             )
     calls["swiglu cast experts"] = _call(cast, x, "e4m3", 128, psum, weights, **FORMS["packed"])
     x, grad = torch.empty(TOKENS, 4096, dtype=BF16), torch.empty(TOKENS, 2048, dtype=BF16)
-    for kind in ("", " limit"):
-        calls[f"swiglu cast 32{kind}"] = _call(
-            cast, x, "e4m3", 32, **FORMS["packed"], **kinds[kind]
-        )
     for kind, options in kinds.items():
         calls[f"swiglu{kind}"] = _call(quant.swiglu_forward, x, "bf16", **options)
         again = options | {"do_recompute": bool(options)}
         calls[f"swiglu backward{kind}"] = _call(quant.swiglu_backward, x, grad, "bf16", **again)
     back = quant.swiglu_backward_and_per_token_cast
-    calls["swiglu backward cast"] = _call(back, x, grad, "e4m3", 128)
-    coded = (torch.empty(TOKENS, 4096, dtype=E4M3), _scales(32))
-    calls["swiglu backward cast coded"] = _call(back, coded, grad, "e4m3", 128, **ROUND)
-    calls["swiglu backward cast coded limit"] = _call(
-        back, coded, grad, "e4m3", 128, **ROUND, **kinds[" limit"], do_recompute=True
-    )
+    for group, form, kind in product((32, 128), FORMS, kinds):
+        options = FORMS[form] | kinds[kind] | {"do_recompute": bool(kind)}
+        name = f"{group} {form}{kind}"
+        calls[f"swiglu backward cast {name}"] = _call(back, x, grad, "e4m3", group, **options)
+        coded = (torch.empty(TOKENS, 4096, dtype=E4M3), _scales(4096 // group))
+        calls[f"swiglu backward cast coded {name}"] = _call(
+            back, coded, grad, "e4m3", group, **options
+        )
     return calls
 
 

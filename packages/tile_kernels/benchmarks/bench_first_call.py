@@ -18,6 +18,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,7 @@ COLUMNS = (
 )  # fmt: skip
 PREFIXES = ("TK", "DJ")
 SHARED = ("pch", "runtime")
+Make = Callable[[], Callable[[], Any]]
 
 
 def warm_root(folder: Path) -> Path:
@@ -48,8 +50,33 @@ def warm_root(folder: Path) -> Path:
     return root
 
 
-def measure(name: str, call: Callable[[], Any], warm: Path, folder: Path) -> Row:
+def in_child(root: Path, answer_of: Callable[[], Any]) -> Any:
+    """The JSON answer of a function in a forked process that has `root` as its cache."""
+    answer, write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(answer)
+        _use_cache(root)
+        with os.fdopen(write, "w") as file:
+            json.dump(answer_of(), file)
+        os._exit(0)
+    os.close(write)
+    with os.fdopen(answer) as file:
+        text = file.read()
+    os.waitpid(child, 0)
+    if not text:
+        raise click.ClickException("a child failed, see above")
+    return json.loads(text)
+
+
+def measure(name: str, make: Make, warm: Path, folder: Path) -> Row:
     """What the first call of an operator takes.
+
+    Args:
+        name: of the row.
+        make: makes the inputs and returns the call.
+        warm: a cache with what all kernels share.
+        folder: for the call's own cache.
 
     Returns:
         `kernels`, and how many of them came `shipped` as text. `wall_s` and `cpu_s` of all;
@@ -59,26 +86,13 @@ def measure(name: str, call: Callable[[], Any], warm: Path, folder: Path) -> Row
     root = Path(tempfile.mkdtemp(dir=folder))
     for part in SHARED:
         (root / part).symlink_to(warm / part)
-    answer, write = os.pipe()
-    child = os.fork()
-    if child == 0:
-        os.close(answer)
-        with os.fdopen(write, "w") as file:
-            json.dump(_first_call(name, call, root), file)
-        os._exit(0)
-    os.close(write)
-    with os.fdopen(answer) as file:
-        text = file.read()
-    os.waitpid(child, 0)
+    row: Row = in_child(root, lambda: _first_call(name, make, root))
     shutil.rmtree(root)
-    if not text:
-        raise click.ClickException(f"{name} failed, see above")
-    row: Row = json.loads(text)
     return row
 
 
-def _first_call(name: str, call: Callable[[], Any], root: Path) -> Row:
-    _use_cache(root)
+def _first_call(name: str, make: Make, root: Path) -> Row:
+    call, known = make(), len(list((root / "cache").glob("*")))
     passes, shipped = _time_passes(), _count_shipped()
     before, start = os.times(), time.perf_counter()
     call()
@@ -91,7 +105,7 @@ def _first_call(name: str, call: Callable[[], Any], root: Path) -> Row:
     slowest = sorted(passes.items(), key=lambda item: -item[1])[:3]
     return {
         "operator": name,
-        "kernels": len(list((root / "cache").glob("*"))),
+        "kernels": len(list((root / "cache").glob("*"))) - known,
         "shipped": len(shipped),
         "wall_s": round(wall, 2),
         "cpu_s": round(own + compilers, 2),
@@ -141,19 +155,34 @@ def _count_shipped() -> list[str]:
     return names
 
 
-def option_cases() -> dict[str, Callable[[], Any]]:
-    """The cases of `bench_options.py` on few rows; a kernel that makes inputs is known already."""
+def option_names(root: Path) -> list[str]:
+    """The cases of `bench_options.py`."""
     few = bench_options.cases(128, 7168)
-    return {f"{operator} {case}": call for operator, case, _, call in few}
+    names: list[str] = in_child(root, lambda: [f"{name} {case}" for name, case, *_ in few])
+    return names
 
 
-def rows(calls: dict[str, Callable[[], Any]], only: str) -> Iterator[Row]:
-    """All of the calls whose name holds `only`."""
+def option_call(wanted: str) -> Callable[[], Any]:
+    """A case on few rows; kernels that make inputs of it or of an earlier one are known then."""
+    few = bench_options.cases(128, 7168)
+    return next(call for name, case, _, call in few if f"{name} {case}" == wanted)
+
+
+def _ready(call: Callable[[], Any]) -> Callable[[], Any]:
+    return call
+
+
+def rows(options: bool, only: str) -> Iterator[Row]:
+    """All calls whose name holds `only`."""
     with tempfile.TemporaryDirectory() as name:
         warm = warm_root(Path(name))
-        for operator, call in calls.items():
+        if options:
+            makes = {case: partial(option_call, case) for case in option_names(warm)}
+        else:
+            makes = {operator: partial(_ready, call) for operator, call in cases().items()}
+        for operator, make in makes.items():
             if only in operator:
-                yield measure(operator, call, warm, Path(name))
+                yield measure(operator, make, warm, Path(name))
 
 
 @click.command()
@@ -168,8 +197,7 @@ def main(path: Path | None, only: str, lower: bool, options: bool, smoke: bool) 
     os.environ["TK_JIT_SHIPPED_TEXTS"] = str(int(not lower))
     import_kernels()
     title = "first call from an empty cache, seconds"
-    calls = option_cases() if options else cases()
-    report(title, COLUMNS, rows(calls, "normalize_weight" if smoke else only), path)
+    report(title, COLUMNS, rows(options, "normalize_weight" if smoke else only), path)
 
 
 if __name__ == "__main__":

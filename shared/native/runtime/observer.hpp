@@ -34,7 +34,8 @@ public:
     // A load or store inside a vector function that runs now; the address lies in UB.
     virtual void on_vector_access(const Core&, uint32_t /*offset*/, uint32_t /*bytes*/, bool /*write*/,
                                   const void* /*site*/) {}
-    // The same with what its place among the function's other accesses needs, besides on_vector_access.
+    // The same with what its place among the function's other accesses needs, besides on_vector_access. Scalar ones
+    // come here alone, and may be those by which an instruction carries itself out.
     virtual void on_function_access(const Core&, const OrderedAccess&) {}
     // A vector function that told of accesses has run.
     virtual void on_function_end(const Core&) {}

@@ -239,6 +239,49 @@ _EQUAL_STORES = _kernel(
 """
 )
 
+# Plain loads and stores in the function.
+_VECTOR_STORE = "asc_storealign(a + 64, x, all);"
+_FIRST = f"    asc_loadalign(x, a);\n    {_VECTOR_STORE}\n"
+_VECTOR_THEN_LOAD = _kernel(_FIRST + "    asc_mem_bar(VST_LD);\n    a[300] = a[70] + 1.0f;\n")
+_VECTOR_THEN_STORE = _kernel(
+    _FIRST + "    asc_loadalign(y, a);\n    asc_mem_bar(VST_ST);\n    a[70] = 1.0f;\n"
+)
+_STORE_THEN_VECTOR = _kernel(
+    "    asc_loadalign(x, a);\n    a[70] = 1.0f;\n    asc_mem_bar(ST_VST);\n    "
+    + _VECTOR_STORE
+    + "\n"
+)
+_STORE_THEN_LOAD = _kernel(
+    """    a[70] = 1.0f;
+    asc_mem_bar(ST_VLD);
+    asc_loadalign(y, a + 64);
+    asc_storealign(a + 128, y, all);
+"""
+)
+_SCALARS = _kernel(
+    """    auto* const word = reinterpret_cast<volatile __ubuf__ float*>(a + 70);
+    *word = 1.0f;
+    asc_mem_bar(SS_ALL);
+    a[300] = *word;
+"""
+)
+# What instructions do themselves is no scalar access: single elements, and lanes of a mask.
+_INSTRUCTIONS = _kernel(
+    """    vector_uint32_t index;
+    asc_duplicate_scalar(index, 3u);
+    asc_loadalign(x, a);
+    asc_storealign(a + 64, x, asc_create_mask_b32(PAT_VL3));
+    asc_storealign_1st(a + 70, x);
+    asc_storealign_pack((__ubuf__ uint32_t*)(a + 128), (vector_uint32_t&)x, asc_create_mask_b32(PAT_VL3));
+    asc_scatter(a + 192, x, index, all);
+    asc_mem_bar(VST_VLD);
+    asc_gather(y, a + 192, index, all);
+    asc_loadalign_brc_elem(y, a + 70);
+    asc_storealign(a, y, 1, 0, asc_create_mask_b32(PAT_M3));
+    a[300] = a[301];
+"""
+)
+
 SILENT = {
     "lanes_of_one_block": _LANES,
     "an_instruction_and_itself": _ITSELF,
@@ -247,6 +290,7 @@ SILENT = {
     "two_cores": _TWO_CORES,
     "stores_behind_a_load": _THROUGH_A_LOAD,
     "stores_of_equal_bytes": _EQUAL_STORES,
+    "instructions_among_scalars": _INSTRUCTIONS,
     "barriers_of_each_type": _TYPES,
 }
 
@@ -312,4 +356,40 @@ CASES = [
         says="no asc_mem_bar(VST_VST)",
     ),
     _case("packed_store_and_mask", _PACKED, ("asc_storealign_pack", "asc_loadalign(mask")),
+    _case(
+        "scalar_load_of_a_vector_store",
+        _VECTOR_THEN_LOAD,
+        (_VECTOR_STORE, "a[300] = a[70] + 1.0f;"),
+        "VST_LD",
+        "VST_VLD",
+        "a scalar load in a vector function",
+    ),
+    _case(
+        "scalar_store_onto_a_vector_store",
+        _VECTOR_THEN_STORE,
+        (_VECTOR_STORE, "a[70] = 1.0f;"),
+        "    asc_mem_bar(VST_ST);\n",
+        says="no asc_mem_bar(VST_ST)",
+    ),
+    _case(
+        "vector_store_onto_a_scalar_store",
+        _STORE_THEN_VECTOR,
+        ("a[70] = 1.0f;", _VECTOR_STORE),
+        "    asc_mem_bar(ST_VST);\n",
+        says="no asc_mem_bar(ST_VST)",
+    ),
+    _case(
+        "vector_load_of_a_scalar_store",
+        _STORE_THEN_LOAD,
+        ("a[70] = 1.0f;", "asc_loadalign(y, a + 64);"),
+        "    asc_mem_bar(ST_VLD);\n",
+        says="no asc_mem_bar(ST_VLD)",
+    ),
+    _case(
+        "scalar_load_of_a_scalar_store",
+        _SCALARS,
+        ("*word = 1.0f;", "a[300] = *word;"),
+        "    asc_mem_bar(SS_ALL);\n",
+        says="no asc_mem_bar(ST_LD)",
+    ),
 ]

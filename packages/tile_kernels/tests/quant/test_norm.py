@@ -192,3 +192,16 @@ def test_bad_arguments():
                 torch.zeros(4, 256), None, EPS, "e4m3", 32,
                 **{"mega_moe_sf": words, "mega_moe_block_m": 64, **options},
             )  # fmt: skip
+
+
+@pytest.mark.parametrize("shape", [(3, 0), (2, 4, 0), (0, 128), (0, 0)])
+def test_nothing_to_normalise(shape):
+    x, weight = torch.empty(shape), torch.empty(shape[-1])
+    out, rstd, kept = norm_forward(x, weight, 1e-6)
+    assert out.shape == shape
+    assert kept is x
+    assert rstd.shape == shape[:-1]
+    assert rstd.isnan().all()
+    out, rstd, kept = norm_forward(x, weight, 1e-6, x.clone())
+    assert out.shape == kept.shape == shape
+    assert rstd.isnan().all()

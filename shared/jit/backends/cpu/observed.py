@@ -1,8 +1,9 @@
 """Which kernels are built so that checkers and the timing model see more (emulator.md 4 and 5).
 
-Instructions tell the checkers of themselves. SIMT functions, and scalar code that follows pointers
-to GM, touch memory by plain C++, which only the compiler can point out: it is told to instrument
-them as for its thread sanitizer, and the emulator's runtime takes the place of that library.
+Instructions tell the checkers of themselves. SIMT functions, scalar code that follows pointers to
+GM, and SIMD functions that follow pointers to UB touch memory by plain C++, which only the compiler
+can point out: it is told to instrument them as for its thread sanitizer, and the emulator's runtime
+takes the place of that library.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from ...._component import include_dirs
 from ....emulator.context import current_options
 from ..base import TrackedInclude
 from .gm_pointers import follows_gm_pointers
+from .ub_pointers import simd_follows_ub_pointers
 
 __all__ = ["OBSERVE", "TIMED", "observe_flags", "observe_flags_of_texts"]
 
@@ -85,7 +87,8 @@ def _flags(
 
 
 def _follows(texts: Iterable[bytes]) -> bool:
-    return follows_gm_pointers(b"\n".join(texts).decode(errors="surrogateescape"))
+    text = b"\n".join(texts).decode(errors="surrogateescape")
+    return follows_gm_pointers(text) or simd_follows_ub_pointers(text)
 
 
 @cache

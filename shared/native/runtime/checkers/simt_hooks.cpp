@@ -1,10 +1,12 @@
-// Loads and stores of plain C++ (emulator.md section 4). While checkers are on, kernels with SIMT functions, or whose
-// scalar code follows pointers to GM, are compiled with -fsanitize=thread and linked to this file instead of libtsan.
-// Accesses of threads to UB and GM go to the checkers as accesses of PIPE_V, and as those of single threads; accesses
-// of the scalar unit to GM as those of PIPE_S.
+// Loads and stores of plain C++ (emulator.md section 4). While checkers are on, kernels with SIMT functions, with scalar
+// code that follows pointers to GM, or with SIMD functions that follow pointers to UB, are compiled with
+// -fsanitize=thread and linked to this file instead of libtsan. Accesses of threads to UB and GM go to the checkers as
+// accesses of PIPE_V, and as those of single threads; accesses of the scalar unit to GM as those of PIPE_S; accesses of
+// SIMD functions to UB as scalar ones of the function.
 #include <algorithm>
 
 #include "asc_emu/core_api.h"
+#include "checkers/store_order.hpp"
 #include "checkers/thread_race.hpp"
 #include "fiber.hpp"
 #include "launch.hpp"
@@ -38,10 +40,20 @@ void tell(Core& core, Tell tell_observer) {
     if (failed) abandon_core();
 }
 
-// Of the scalar unit. Code of vector functions touches UB only, by instructions that tell of themselves.
+// Of a SIMD function, or of the instructions inlined into it, which told of themselves before.
+void note_in_function(uint64_t address, uint64_t bytes, bool write, const void* site) {
+    const Core& core = current_core();
+    const uint64_t offset = address - reinterpret_cast<uintptr_t>(core.at(Space::ub, 0));
+    if (bytes > kWidestAccess || offset >= kSpaceBytes[static_cast<size_t>(Space::ub)]) return;
+    g_observer->on_function_access(core, {static_cast<uint32_t>(offset), static_cast<uint32_t>(bytes),
+                                          StoreUnit::scalar, write, false, site});
+}
+
+// Of the scalar unit.
 void note_scalar(uint64_t address, uint64_t bytes, bool write, const void* site, How how) {
-    const Fiber* const fiber = running_fiber();   // none: a program's host code, or a vector function
-    if (!fiber || how == How::atomic || in_vector_function()) return;
+    if (in_vector_function()) return note_in_function(address, bytes, write, site);
+    const Fiber* const fiber = running_fiber();   // none: a program's host code
+    if (!fiber || how == How::atomic) return;
     if (address - reinterpret_cast<uintptr_t>(fiber->stack) < kStackBytes) return;
     Core& core = current_core();
     tell(core, [&] { g_observer->on_plain_access(core, address, bytes, write, how == How::polling, site); });

@@ -47,17 +47,18 @@ std::string text_of(StoreUnit unit, bool write) {
 
 }  // namespace
 
-void StoreOrder::enter(uint32_t function) {
-    if (function == function_) return;
+bool StoreOrder::enter(uint32_t function) {
+    if (function == function_) return false;
     function_ = function;
     base_ = nullptr;
     scalar_stores_ = false;
-    if (stamps_.empty() || instruction_ >= kMaxInstruction) {
-        stamps_.assign(kUbBytes, 0);
-        sites_.assign(kUbBytes, 0);
+    if (blocks_.empty() || instruction_ >= kMaxInstruction) {
+        blocks_.assign(kUbBytes / kBlockBytes, {});
+        bytes_.resize(kUbBytes);
         instruction_ = 0;
     }
     for (auto& row : ordered_) row[0] = row[1] = instruction_;
+    return true;
 }
 
 void StoreOrder::barriers(uint32_t types) {
@@ -68,11 +69,10 @@ void StoreOrder::barriers(uint32_t types) {
     }
 }
 
-// NOTE: in one sweep without a branch; only accesses that it does not settle are looked at byte by byte.
 StoreOrder::Stamp StoreOrder::latest_of(const OrderedAccess& access) const {
-    const Stamp* const from = stamps_.data() + access.offset;
+    const uint32_t end = (access.offset + access.bytes + kBlockBytes - 1) / kBlockBytes;
     Stamp latest = 0;
-    for (uint32_t i = 0; i < access.bytes; ++i) latest = std::max(latest, from[i]);
+    for (uint32_t b = access.offset / kBlockBytes; b < end; ++b) latest = std::max(latest, blocks_[b].last.stamp);
     return latest;
 }
 
@@ -85,9 +85,19 @@ void StoreOrder::remember(const OrderedAccess& access) {
     const auto* const site = static_cast<const char*>(access.site);
     if (!base_) base_ = site;
     scalar_stores_ |= access.unit == StoreUnit::scalar;
-    const Stamp stamp = instruction_ << 1 | static_cast<Stamp>(access.unit);
-    std::fill_n(stamps_.begin() + access.offset, access.bytes, stamp);
-    std::fill_n(sites_.begin() + access.offset, access.bytes, static_cast<int32_t>(site - base_));
+    const Writer writer{instruction_ << 1 | static_cast<Stamp>(access.unit), static_cast<int32_t>(site - base_)};
+    const uint32_t end = access.offset + access.bytes;
+    for (uint32_t at = access.offset; at < end;) {
+        Block& block = blocks_[at / kBlockBytes];
+        const uint32_t start = at / kBlockBytes * kBlockBytes, next = std::min(end, start + kBlockBytes);
+        const bool whole = next - at == kBlockBytes;
+        if (!whole) {
+            if (!block.split) std::fill_n(bytes_.begin() + start, kBlockBytes, block.last);
+            std::fill(bytes_.begin() + at, bytes_.begin() + next, writer);
+        }
+        block = {writer, !whole};
+        at = next;
+    }
 }
 
 const char* barrier_between(StoreUnit first, const OrderedAccess& access) {
@@ -99,10 +109,13 @@ const char* barrier_between(StoreUnit first, const OrderedAccess& access) {
 FunctionOrder& function_order() { return thread_object<FunctionOrder, FunctionOrder>(); }
 
 void Checker::on_function_access(const Core& core, const OrderedAccess& access) {
-    if (!has(kRacecheck)) return;
     FunctionOrder& order = function_order();
+    if (order.stores.enter(asc_emu_vector.serial)) order.low = order.high = 0;
+    if (access.unit == StoreUnit::vector) order.begin(access);
+    else if (order.is_own(access)) return;
+    else on_vector_access(core, access.offset, access.bytes, access.write, access.site);
+    if (!has(kRacecheck)) return;
     if (!access.more) on_function_end(core);
-    order.stores.enter(asc_emu_vector.serial);
     if (const uint32_t types = std::exchange(asc_emu_vector.barriers, 0)) order.stores.barriers(types);
     order.stores.add(access, [&](const UnorderedStore& old) {
         if (!access.write) return report_order(core, old, access);
@@ -138,10 +151,10 @@ void Checker::report_order(const Core& core, const UnorderedStore& old, const Or
         f.memory = "UB";
         f.address = old.offset;
         f.bytes = old.bytes;
-        f.message = "race on UB: a " + text_of(access.unit, access.write) + " of a vector function on " +
+        f.message = "race on UB: a " + text_of(access.unit, access.write) + " in a vector function on " +
                     core_name(core.slot) + " V of block " + std::to_string(core.block->index) +
                     (access.write ? " writes" : " reads") + " what a " + text_of(old.unit, true) +
-                    " of the same function writes; no asc_mem_bar(" + barrier + ") comes between the two";
+                    " in the same function writes; no asc_mem_bar(" + barrier + ") comes between the two";
         f.fix = std::string("asc_mem_bar(") + barrier + ") between the two";
         f.places.push_back(place_of(core, Pipe::V, "writes", "VectorFunction", old.site));
         f.places.push_back(place_of(core, Pipe::V, access.write ? "writes" : "reads", "VectorFunction", access.site));

@@ -32,8 +32,8 @@ struct UnorderedStore {
 
 class StoreOrder {
 public:
-    // Begins with nothing to order if function number `function` is another than before.
-    void enter(uint32_t function);
+    // Begins with nothing to order if function number `function` is another than before; whether it is.
+    bool enter(uint32_t function);
     // Barriers since the last access, a bit for each mem_bar_t.
     void barriers(uint32_t types);
     // Tells `found` of the stores that the access must wait for and need not.
@@ -47,8 +47,22 @@ public:
     }
 
 private:
-    // What stored a byte: number of the instruction, and the unit.
+    // What stored a byte: number of the instruction, and the unit; and from where.
     using Stamp = uint32_t;
+    struct Writer {
+        Stamp stamp;
+        int32_t site;      // counts from the function's first one
+    };
+    // The last writer of 32 bytes. If they have several, `bytes_` tells which.
+    struct Block {
+        Writer last;
+        bool split;
+    };
+    static constexpr uint32_t kBlockBytes = 32;
+    Writer writer_of(uint32_t byte) const {
+        const Block& block = blocks_[byte / kBlockBytes];
+        return block.split ? bytes_[byte] : block.last;
+    }
     static constexpr Stamp kUnitBit = 1;
     static constexpr uint32_t kMaxInstruction = 1u << 30;
     static uint32_t instruction_of(Stamp stamp) { return stamp >> 1; }
@@ -56,9 +70,9 @@ private:
     const uint32_t* limits(const OrderedAccess& access) const {
         return ordered_[static_cast<size_t>(access.unit) * 2 + access.write];
     }
-    // The newest stamp of the bytes.
+    // The newest stamp in the blocks of the bytes.
     Stamp latest_of(const OrderedAccess& access) const;
-    // Whether stores up to the newest one of some bytes come before the access, as far as one comparison can say.
+    // Whether stores up to the newest one come before the access, as far as one comparison can say.
     bool is_settled(Stamp latest, const OrderedAccess& access) const {
         const uint32_t* const limit = limits(access);
         return instruction_of(latest) <= (scalar_stores_ ? std::min(limit[0], limit[1]) : limit[0]);
@@ -71,11 +85,11 @@ private:
     void find(const OrderedAccess& access, Found&& found) const {
         const uint32_t end = access.offset + access.bytes;
         for (uint32_t at = access.offset; at < end;) {
-            const Stamp stamp = stamps_[at];
+            const Writer writer = writer_of(at);
             uint32_t next = at + 1;
-            while (next < end && stamps_[next] == stamp) ++next;
-            if (!comes_before(stamp, access))
-                found(UnorderedStore{at, next - at, unit_of(stamp), base_ + sites_[at]});
+            while (next < end && writer_of(next).stamp == writer.stamp) ++next;
+            if (!comes_before(writer.stamp, access))
+                found(UnorderedStore{at, next - at, unit_of(writer.stamp), base_ + writer.site});
             at = next;
         }
     }
@@ -89,9 +103,9 @@ private:
     // By what comes later (load and store of the vector unit, then of the scalar unit) and who stored: the last
     // instruction whose stores come first.
     uint32_t ordered_[4][2] = {};
-    const char* base_ = nullptr;     // sites count from the function's first one
-    std::vector<Stamp> stamps_;      // of each byte of UB
-    std::vector<int32_t> sites_;
+    const char* base_ = nullptr;     // the function's first site
+    std::vector<Block> blocks_;      // of UB
+    std::vector<Writer> bytes_;
 };
 
 // A store onto one that nothing orders before it. It matters if it changes the bytes, which shows once it is made.
@@ -105,6 +119,20 @@ struct PendingStore {
 struct FunctionOrder {
     StoreOrder stores;
     std::vector<PendingStore> pending;
+    // Bytes of the last vector instruction: the plain accesses by which it carries itself out are no scalar ones. NOTE:
+    // neither is a scalar one of the same kind right behind it: a race may be missed, none is invented.
+    uint32_t low = 0, high = 0;
+    bool write = false;
+
+    void begin(const OrderedAccess& access) {
+        const uint32_t end = access.offset + access.bytes;
+        low = access.more ? std::min(low, access.offset) : access.offset;
+        high = access.more ? std::max(high, end) : end;
+        write = access.write;
+    }
+    bool is_own(const OrderedAccess& scalar) const {
+        return scalar.write == write && scalar.offset >= low && scalar.offset + scalar.bytes <= high;
+    }
 };
 FunctionOrder& function_order();
 

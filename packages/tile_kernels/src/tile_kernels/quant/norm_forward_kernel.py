@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import torch
 
 from tile_kernels import config as settings
@@ -102,8 +104,13 @@ def check_norm(
 def norm_results(
     x: torch.Tensor, residual: torch.Tensor | None, residual_out: torch.Tensor | None
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Returns (rstd, norm_input) to be filled; norm_input is x itself without residual."""
+    """Returns (rstd, norm_input) to be filled; norm_input is x itself without residual.
+
+    Rows without channels, which no kernel visits, have the mean of nothing: their rstd is NaN.
+    """
     rstd = torch.empty(x.shape[:-1], dtype=torch.float32, device=x.device)
+    if x.shape[-1] == 0:
+        rstd.fill_(math.nan)
     if residual is None:
         return rstd, x
     if residual_out is None:
@@ -129,7 +136,7 @@ def rows_of(name: str, tensor: torch.Tensor) -> torch.Tensor:
             raise TileKernelsValueError(
                 f"{name} has stride {tuple(tensor.stride())}; three dimensions must be contiguous"
             )
-        return tensor.view(-1, tensor.shape[-1])
+        return tensor.flatten(0, 1)
     if tensor.stride(-1) != 1 and tensor.numel():
         raise TileKernelsValueError(
             f"{name} has stride {tuple(tensor.stride())}; the last must be 1"

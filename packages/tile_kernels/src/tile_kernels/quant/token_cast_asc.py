@@ -187,10 +187,11 @@ def cast_rows(
         groups if ratio > 1 else slots, inverse if ratio > 1 else factors, scales,
         R * G, G, floor_bits, round_sf, MAX_VALUE[plan.fmt], tile.dtype == "bfloat16",
     )  # fmt: skip
-    if pack > 1:
+    if pack > 1 and LANES % (width * pack):  # `cols` is a multiple of 64
         T.simd.mem_bar("VST_VST")
         clear_last_words(scales, rows, T.truncdiv(cols + width - 1, width), pack)
-    T.simd.mem_bar("VST_VLD")
+    if is_turned or plan.mode != "sf":
+        T.simd.mem_bar("VST_VLD")
     if is_turned:
         turn_scales(scales, turned, R * G // pack, G // pack, turned.shape[1])
     # Codes
