@@ -126,7 +126,7 @@ def recast(
         single = {numbers: 1, given: 1, values: 1, slots: 1, factors: 1, groups: 1, inverse: 1}
         T.annotate_buffer_versions(
             {
-                **single, tile: 2, scales_in: 2, codes: 2,
+                **single, tile: 2, scales_in: 2, codes: 2 if plan.mode == "cast" else 1,
                 scales: 1 if is_turned else 2, turned: 2 if is_turned else 1,
             }
         )  # fmt: skip

@@ -130,7 +130,8 @@ def row_cast(
         amax = T.alloc_shared((1, LANES), T.int32)
         inverse = T.alloc_shared((1, LANES), T.float32)
         scales = T.alloc_shared((1, 2 * LANES), sf_dtype)
-        T.annotate_buffer_versions({tile: stages, codes: stages, scales: 2, amax: 1, inverse: 1})
+        many = stages if wants else 1
+        T.annotate_buffer_versions({tile: stages, codes: many, scales: 2, amax: 1, inverse: 1})
         with T.SimdVF():
             all32 = T.simd.pset(32)
             T.simd.vsts(amax[0, 0], T.simd.vdup(T.int32(0), "int32", all32), all32)
