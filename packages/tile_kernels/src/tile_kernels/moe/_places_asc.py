@@ -28,18 +28,20 @@ def place_experts(
         thread = T.get_thread_binding()
         place = T.alloc_local((1,), T.int64)
         local = T.alloc_local((1,), T.int64)
+        expert = T.alloc_local((1,), T.int32)
         row, slot = T.alloc_var(T.int32), T.alloc_var(T.int32)
         for step in T.serial(pieces(rows * slots, THREADS)):
             row = T.truncdiv(step * THREADS + thread, slots)
             slot = T.truncmod(step * THREADS + thread, slots)
+            # NOTE: all threads load, so that all come to the barrier between loads and stores.
+            expert[0] = words[T.min(row, rows - 1), 2 * slot]
+            place[0] = T.cast(expert[0], T.int64)
             if row < rows:
-                expert = words[row, 2 * slot]
-                place[0] = T.cast(expert, T.int64)
-                if expert >= 0:
+                if expert[0] >= 0:
                     if maps > 0:
                         spread = ep_rank + T.cast(first + row, T.int64) * DUPLICATE_STEP
-                        copy = spread % T.cast(logical_count[expert], T.int64)
-                        place[0] = T.cast(to_physical_map[expert, copy], T.int64)
+                        copy = spread % T.cast(logical_count[expert[0]], T.int64)
+                        place[0] = T.cast(to_physical_map[expert[0], copy], T.int64)
                     if per_gpu > 0:
                         per_dp = per_gpu * num_tp_ranks
                         local_index(place[0], per_gpu, per_dp, tp_rank, num_tp_ranks, local)
