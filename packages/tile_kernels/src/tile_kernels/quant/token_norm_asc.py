@@ -104,10 +104,12 @@ def scale_rows(tile, inverse, factors, result, rows, length, out_scale, has_weig
     for i in T.serial(rows):
         times = T.simd.vld(inverse[i], dist="BRC_B32")
         for g in T.serial(batches):
-            # NOTE: behind the last batch comes the first one of its row, for nothing
+            # NOTE: behind the last batch comes that one once more, for nothing: others are written
             next_row, next_column = T.alloc_var(T.int32), T.alloc_var(T.int32)
             next_row = T.if_then_else(g + 1 < batches, i, T.min(i + 1, rows - 1))
-            next_column = T.if_then_else(g + 1 < batches, (g + 1) * STEP, 0)
+            next_column = T.if_then_else(
+                g + 1 < batches, (g + 1) * STEP, T.if_then_else(i + 1 < rows, 0, g * STEP)
+            )
             for k in T.unroll(TOGETHER):
                 product[k] = T.simd.vmul(v[k], times, all32)
             for k in T.unroll(TOGETHER):
