@@ -111,7 +111,7 @@ def norm_cast(
                 T.simd.mem_bar("VST_VLD")
                 cast_rows(
                     result, codes, slots, factors, groups, inverses, scales, turned, valid, H,
-                    pieces(H, UNIT), floor_bits, round_sf, plan,
+                    pieces(H, UNIT), floor_bits, round_sf, plan, multiple=SLOT,
                 )  # fmt: skip
             T.copy(inverse[0:R], rstd[row0 : row0 + R])
             if has_residual:

@@ -240,12 +240,13 @@ def e2m1_of_products(tile, factors, codes, rows, units):
 @T.macro
 def cast_rows(
     tile, codes, slots, factors, groups, inverse, scales, turned, rows, cols, units, floor_bits,
-    round_sf, plan, powers=None, in_quads=False,
+    round_sf, plan, powers=None, in_quads=False, multiple=LANES,
 ):  # fmt: skip
     """Casts the first rows of a tile: `units` of 256 channels, of which `cols` exist.
 
-    Buffers are those of `token_cast`; what lies behind the last channel must be zeros. With
-    `in_quads` the tile is fp32, as `codes_of_units` takes it, and `slots` are complete.
+    `cols` is a multiple of `multiple`; buffers are those of `token_cast`. What lies behind the last
+    channel must be zeros. With `in_quads` the tile is fp32, as `codes_of_units` takes it, and
+    `slots` are complete.
     """
     R, C = plan.rows, plan.cols
     pack, width, is_turned = plan.sf.word, plan.sf.block[1], plan.sf.layout.is_column_major
@@ -265,7 +266,7 @@ def cast_rows(
         groups if ratio > 1 else slots, inverse if ratio > 1 else factors, scales,
         R * G, G, floor_bits, round_sf, MAX_VALUE[plan.fmt], tile.dtype == "bfloat16",
     )  # fmt: skip
-    if pack > 1 and LANES % (width * pack):  # `cols` is a multiple of 64
+    if pack > 1 and multiple % (width * pack):
         T.simd.mem_bar("VST_VST")
         clear_last_words(scales, rows, T.truncdiv(cols + width - 1, width), pack)
     if is_turned or plan.mode != "sf":
