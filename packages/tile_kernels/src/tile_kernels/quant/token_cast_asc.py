@@ -111,12 +111,15 @@ def spread_factors(inverse, factors, items, ratio):
             T.simd.vsts(factors[0, place], part[k], every, dist=f"NORM_B{bits}")
 
 
+def factors_at(factors: Any, i: Any, unit: Any) -> Any:
+    """The factors of the slots of a unit in row i, one in each part of a register."""
+    return T.simd.vld(factors[i, unit * (UNIT // SLOT)], dist="E2B_B32")
+
+
 @T.macro
-def scale_quads(v, factors, i, a, b):
-    """Multiplies the units a and b by the factors of their slots in row i."""
+def scale_quads(v, factor_a, factor_b):
+    """Multiplies two units by the factors of their slots."""
     all32 = T.simd.pset(32)
-    factor_a = T.simd.vld(factors[i, a * (UNIT // SLOT)], dist="E2B_B32")
-    factor_b = T.simd.vld(factors[i, b * (UNIT // SLOT)], dist="E2B_B32")
     for k in T.unroll(PARTS):
         v[k] = T.simd.vmul(v[k], factor_a, all32)
     for k in T.unroll(PARTS):
@@ -137,6 +140,8 @@ def codes_of_units(
             v = T.simd.alloc_local(2 * PARTS, "float32")
             a = 2 * pair
             b = T.min(a + 1, units - 1)  # without a second unit, the first one once more
+            row = 0 if is_shared else i
+            factor_a, factor_b = factors_at(factors, row, a), factors_at(factors, row, b)
             if in_quads:
                 for k in T.unroll(PARTS):
                     v[k] = T.simd.vld(tile[i, a * UNIT + k * LANES])
@@ -144,7 +149,7 @@ def codes_of_units(
             else:
                 load_quads(v, tile, i, a * UNIT)
                 load_quads(v, tile, i, b * UNIT, PARTS)
-            scale_quads(v, factors, 0 if is_shared else i, a, b)
+            scale_quads(v, factor_a, factor_b)
             if fmt == "e4m3":
                 if is_given:
                     saturate(v, 2 * PARTS)
@@ -162,14 +167,16 @@ def numbers_of_units(tile, factors, powers, values, rows, units, fmt):
             v = T.simd.alloc_local(2 * PARTS, "float32")
             a = 2 * pair
             b = T.min(a + 1, units - 1)  # without a second unit, the first one once more
+            factor_a, factor_b = factors_at(factors, i, a), factors_at(factors, i, b)
             load_quads(v, tile, i, a * UNIT)
             load_quads(v, tile, i, b * UNIT, PARTS)
-            scale_quads(v, factors, i, a, b)
+            scale_quads(v, factor_a, factor_b)
             if fmt == "e4m3":
                 round_e4m3(v)
             else:
                 round_e2m1(v)
-            scale_quads(v, powers, i, a, b)
+            power_a, power_b = factors_at(powers, i, a), factors_at(powers, i, b)
+            scale_quads(v, power_a, power_b)
             store_quads(v, 0, values, i, a * UNIT)
             store_quads(v, PARTS, values, i, b * UNIT)
 
