@@ -10,8 +10,12 @@ import hashlib
 import platform
 import shutil
 import subprocess
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 NUMERICS = Path(__file__).resolve().parents[2] / "native" / "runtime" / "numerics"
 SHIM = Path(__file__).resolve().parent / "mmad_shim.cpp"
@@ -176,3 +180,17 @@ class Numerics:
     def mmad_hostile(self, problem: Problem) -> bool:
         """Runs one multiply with odd rounding modes; says whether they were restored."""
         return bool(self._library.shim_mmad_hostile(ctypes.byref(problem)))
+
+
+def settled_numerics(isas: Sequence[Isa]) -> Any:
+    """A fixture: the kernels of each instruction set, with nothing left open after a test."""
+
+    @pytest.fixture(params=isas, ids=lambda isa: isa.name)
+    def numerics(
+        request: pytest.FixtureRequest, numerics_of: Callable[[Isa], Numerics]
+    ) -> Iterator[Numerics]:
+        numerics = numerics_of(request.param)
+        yield numerics
+        numerics.settle()
+
+    return numerics

@@ -5,27 +5,19 @@ Whatever is kept, the bits are those of packing every operand anew.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-
 import numpy as np
 import numpy.typing as npt
 import pytest
 
 from deep_jit._shared.tests.emulator.mmad_case import Case, make_case
-from deep_jit._shared.tests.emulator.mmad_native import FAST_ISAS, Isa, Numerics
+from deep_jit._shared.tests.emulator.mmad_native import FAST_ISAS, Numerics, settled_numerics
 from deep_jit._shared.tests.emulator.mmad_tile import ACCUMULATE, VERSIONS, Tile
 
 BF16 = ("bf16", "bf16")
 Bits = npt.NDArray[np.uint32]
 
 
-@pytest.fixture(params=FAST_ISAS, ids=lambda isa: isa.name)
-def numerics(
-    request: pytest.FixtureRequest, numerics_of: Callable[[Isa], Numerics]
-) -> Iterator[Numerics]:
-    numerics = numerics_of(request.param)
-    yield numerics
-    numerics.settle()
+numerics = settled_numerics(FAST_ISAS)
 
 
 def packed_anew(numerics: Numerics, case: Case, step: int) -> Bits:

@@ -5,24 +5,15 @@ Joined products must give the bits of multiplying one after the other.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-
 import numpy as np
 import numpy.typing as npt
 import pytest
 
 from deep_jit._shared.tests.emulator.mmad_case import Case, make_case
-from deep_jit._shared.tests.emulator.mmad_native import EXACT_ISAS, Isa, Numerics
+from deep_jit._shared.tests.emulator.mmad_native import EXACT_ISAS, Numerics, settled_numerics
 from deep_jit._shared.tests.emulator.mmad_tile import ACCUMULATE, ZERO, Tile
 
-
-@pytest.fixture(params=EXACT_ISAS, ids=lambda isa: isa.name)
-def numerics(
-    request: pytest.FixtureRequest, numerics_of: Callable[[Isa], Numerics]
-) -> Iterator[Numerics]:
-    numerics = numerics_of(request.param)
-    yield numerics
-    numerics.settle()
+numerics = settled_numerics(EXACT_ISAS)
 
 
 def at_once(numerics: Numerics, case: Case, step: int) -> npt.NDArray[np.uint32]:

@@ -5,22 +5,15 @@ Open sums must give the bits of multiplying at once, whatever happens to the ope
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import numpy as np
 import pytest
 
 from deep_jit._shared.tests.emulator.mmad_case import Call, check, make_case
-from deep_jit._shared.tests.emulator.mmad_native import FAST_ISAS, Isa, Numerics
+from deep_jit._shared.tests.emulator.mmad_native import FAST_ISAS, Numerics, settled_numerics
 
-
-@pytest.fixture(params=FAST_ISAS, ids=lambda isa: isa.name)
-def numerics(
-    request: pytest.FixtureRequest, numerics_of: Callable[[Isa], Numerics]
-) -> Iterator[Numerics]:
-    numerics = numerics_of(request.param)
-    yield numerics
-    numerics.settle()
+numerics = settled_numerics(FAST_ISAS)
 
 
 def products(
