@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 
 from ..emulator.options import CHECKS, ENV_PREFIX, EmulatorOptions
+from ..emulator.sanitizer import SanitizerWarning
 from ..jit.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -76,9 +77,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Registers the markers, gives the run a JIT cache of its own and turns the checkers on."""
+    """Registers the markers, gives the run a JIT cache of its own and turns the checkers on.
+
+    What a checker only warns of fails a test too, unless the test expects it.
+    """
     for marker in MARKERS:
         config.addinivalue_line("markers", marker)
+    warning = f"{SanitizerWarning.__module__}.{SanitizerWarning.__qualname__}"
+    config.addinivalue_line("filterwarnings", f"error::{warning}")
     if CACHE_VARIABLE not in os.environ:
         # NOTE: xdist workers inherit the variable, so a run and its workers share one cache.
         config.stash[_OWN_CACHE] = tempfile.mkdtemp(prefix="jit-cache-")

@@ -199,8 +199,9 @@ def _norm_long() -> object:
 
 
 def _norm_and_cast() -> object:
-    x, residual = quant_inputs(300, 576), quant_inputs(300, 576, seed=1)
-    weight = quant_inputs(1, 576, seed=2, spread=0)[0]
+    # A row ends within a batch of lanes
+    x, residual = quant_inputs(300, 608), quant_inputs(300, 608, seed=1)
+    weight = quant_inputs(1, 608, seed=2, spread=0)[0]
     return quant.norm_forward_and_per_token_cast(
         x, weight, 1e-6, "e4m3", 32, residual, with_out_bf16=True
     )
@@ -298,11 +299,12 @@ CASES: dict[str, Callable[[], object]] = {
     "cast_stochastic": lambda: quant.cast(torch.randn(16384 * 9 + 7), torch.bfloat16, True),
     "weight_sf": _weight_sf,
     # With arithmetic
+    # Several tiles a core
     "swiglu_channel_cast": lambda: quant.swiglu_forward_and_per_channel_cast_and_transpose(
-        quant_inputs(150, 640, spread=1.0), "e4m3", 32, True, False, 1.5
+        quant_inputs(600, 640, spread=1.0), "e4m3", 32, True, False, 1.5
     ),
     "swiglu_channel_cast_kept": lambda: quant.swiglu_forward_and_per_channel_cast_and_transpose(
-        quant_inputs(150, 640, spread=1.0), "e4m3", 32, True, True, 1.5
+        quant_inputs(600, 640, spread=1.0), "e4m3", 32, True, True, 1.5
     ),
     "swiglu": lambda: quant.swiglu_forward(quant_inputs(200, 384, spread=1.0), "fp32"),
     "swiglu_cast": lambda: quant.swiglu_forward_and_per_token_cast(
@@ -333,9 +335,9 @@ CASES: dict[str, Callable[[], object]] = {
     "norm_residual": _norm_residual,
     "norm_long": _norm_long,
     "norm_cast": _norm_and_cast,
-    # In place, several tiles a core
+    # In place, several tiles a core, a row ends within a batch of lanes
     "norm_cast_packed": lambda: quant.norm_forward_and_per_token_cast(
-        quant_inputs(300, 1152), None, 1e-6, "e4m3", 128, **_PACKED_COL
+        quant_inputs(300, 1120), None, 1e-6, "e4m3", 128, **_PACKED_COL
     ),
     "norm_mega_moe": _norm_mega_moe,
     "norm_backward": _norm_backward,

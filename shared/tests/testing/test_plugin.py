@@ -163,3 +163,24 @@ def test_golden_files_are_written_once_and_then_compared(session):
     session(GOLDEN.format(text="42"), "--update-golden").assert_outcomes(passed=1)
     session(GOLDEN.format(text="42")).assert_outcomes(passed=1)
     session(GOLDEN.format(text="43")).assert_outcomes(failed=1)
+
+
+def test_what_a_checker_warns_of_fails_a_test_that_does_not_expect_it(session):
+    text = f"""
+        import warnings
+
+        import pytest
+
+        from {plugin.__name__.removesuffix(".testing.plugin")}.emulator import SanitizerWarning
+
+        def test_silent(): pass
+
+        def test_warned(): warnings.warn("a flag is still set", SanitizerWarning)
+
+        def test_expected():
+            with pytest.warns(SanitizerWarning, match="still set"):
+                warnings.warn("a flag is still set", SanitizerWarning)
+    """
+    result = session(text)
+    result.assert_outcomes(passed=2, failed=1)
+    result.stdout.fnmatch_lines(["*SanitizerWarning: a flag is still set*"])
