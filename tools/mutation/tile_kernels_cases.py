@@ -198,9 +198,15 @@ def _norm_long() -> object:
     return quant.norm_forward(x, quant_inputs(1, 8224, seed=2)[0], 1e-6, residual)
 
 
+def _with_nan(tokens: int, hidden: int) -> torch.Tensor:
+    """Rows that end within a batch; one is all NaN, behind its end too, when it is scaled."""
+    x = quant_inputs(tokens, hidden)
+    x[3, 5] = torch.nan
+    return x
+
+
 def _norm_and_cast() -> object:
-    # A row ends within a batch of lanes
-    x, residual = quant_inputs(300, 608), quant_inputs(300, 608, seed=1)
+    x, residual = _with_nan(300, 608), quant_inputs(300, 608, seed=1)
     weight = quant_inputs(1, 608, seed=2, spread=0)[0]
     return quant.norm_forward_and_per_token_cast(
         x, weight, 1e-6, "e4m3", 32, residual, with_out_bf16=True
@@ -208,9 +214,9 @@ def _norm_and_cast() -> object:
 
 
 def _norm_mega_moe() -> object:
-    words = torch.zeros(2, 256, dtype=torch.int32)
+    words = torch.zeros(3, 256, dtype=torch.int32)
     quant.norm_forward_and_per_token_cast(
-        quant_inputs(150, 256), None, 1e-6, "e4m3", 32, round_sf=True, mega_moe_sf=words.T,
+        _with_nan(150, 384), None, 1e-6, "e4m3", 32, round_sf=True, mega_moe_sf=words.T,
         mega_moe_block_m=96,
     )  # fmt: skip
     return words
@@ -335,9 +341,9 @@ CASES: dict[str, Callable[[], object]] = {
     "norm_residual": _norm_residual,
     "norm_long": _norm_long,
     "norm_cast": _norm_and_cast,
-    # In place, several tiles a core, a row ends within a batch of lanes
+    # In place, several tiles a core
     "norm_cast_packed": lambda: quant.norm_forward_and_per_token_cast(
-        quant_inputs(300, 1120), None, 1e-6, "e4m3", 128, **_PACKED_COL
+        _with_nan(300, 1120), None, 1e-6, "e4m3", 128, **_PACKED_COL
     ),
     "norm_mega_moe": _norm_mega_moe,
     "norm_backward": _norm_backward,
