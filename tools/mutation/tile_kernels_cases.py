@@ -199,7 +199,7 @@ def _norm_long() -> object:
 
 
 def _with_nan(tokens: int, hidden: int) -> torch.Tensor:
-    """Rows that end within a batch; one is all NaN, behind its end too, when it is scaled."""
+    """Rows, one with a NaN: scaled, it is NaN behind its end too, where zeros must follow."""
     x = quant_inputs(tokens, hidden)
     x[3, 5] = torch.nan
     return x

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import runpy
-import warnings
 from pathlib import Path
 
 import pytest
 
 import deep_jit
-from deep_jit._shared.emulator.sanitizer import SanitizerWarning
 
 FOLDER = Path(__file__).parents[3] / "packages" / "deep_jit" / "examples" / "tilelang"
 EXAMPLES = sorted(path.stem for path in FOLDER.glob("*.py"))
@@ -25,7 +23,5 @@ def test_there_is_one_for_each_feature():
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_example(name, checks):
     main = runpy.run_path(str(FOLDER / f"{name}.py"))["main"]
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", SanitizerWarning)
-        with deep_jit.emulator(checks=checks):
-            main()
+    with deep_jit.emulator(checks=checks):
+        main()
