@@ -277,6 +277,10 @@ CASES: dict[str, Callable[[], object]] = {
     "per_block_cast_packed": lambda: quant.per_block_cast(
         quant_inputs(300, 576), "e4m3", (128, 128), **_PACKED_COL
     ),
+    # Two tiles share a word; the last one of a row has none beside it
+    "per_block_cast_parts": lambda: quant.per_block_cast(
+        quant_inputs(300, 320, torch.float32), "e4m3", (128, 128), **_PACKED_COL
+    ),
     "per_block_cast_e2m1": lambda: quant.per_block_cast(
         quant_inputs(200, 1152, torch.float32), "e2m1", (32, 32)
     ),

@@ -15,9 +15,9 @@ from tile_kernels.testing.numeric import assert_equal
 from tile_kernels.testing.quant import quant_inputs
 from tile_kernels.torch import quant_cast as ref
 
-PACKED_COL = {
-    "round_sf": True, "use_packed_ue8m0": True, "use_tma_aligned_col_major_sf": True,
-}  # fmt: skip
+PACKED = {"round_sf": True, "use_packed_ue8m0": True}
+PACKED_COL = {**PACKED, "use_tma_aligned_col_major_sf": True}
+CHECKS = ("memcheck", "racecheck", "initcheck", "synccheck")
 
 
 @pytest.mark.parametrize(
@@ -26,6 +26,7 @@ PACKED_COL = {
         (torch.bfloat16, "e4m3", (32, 32), {}),
         (torch.bfloat16, "e2m1", (32, 32), PACKED_COL),
         (torch.float32, "e4m3", (128, 128), PACKED_COL),
+        (torch.float32, "e2m1", (128, 128), PACKED),
     ],
 )
 def test_per_block(dtype, fmt, block, options):
@@ -122,9 +123,24 @@ def test_no_tokens():
     assert sf.shape == (0, 128)
 
 
+@pytest.mark.parametrize("options", [PACKED, PACKED_COL])
+def test_tiles_share_a_word_of_four_bytes(options):
+    set_packed_ue8m0_pack_factor(4)
+    try:
+        for hidden in (1152, 704, 320):  # three, two and one byte of the last word are spare
+            x = quant_inputs(130, hidden, torch.float32)
+            with emulator(checks=CHECKS):
+                codes, sf = per_block_cast(x, "e4m3", (128, 128), **options)
+            wanted, wanted_sf = ref.cast(x, "e4m3", (128, 128), **options, pack=4)
+            assert_equal(codes, wanted)
+            assert_equal(sf, wanted_sf, check_stride=False)
+    finally:
+        set_packed_ue8m0_pack_factor(2)
+
+
 def test_all_checkers():
     x = quant_inputs(70, 1152)
-    with emulator(checks=("memcheck", "racecheck", "initcheck", "synccheck")):
+    with emulator(checks=CHECKS):
         assert_equal(per_block_cast(x, "e4m3", (32, 32))[0], ref.cast(x, "e4m3", (32, 32))[0])
         assert_equal(per_channel_cast(x, "e4m3", 32)[0], ref.cast(x, "e4m3", (32, 1))[0])
 

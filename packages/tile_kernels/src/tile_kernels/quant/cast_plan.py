@@ -277,7 +277,7 @@ def plan_rows_cast(plan: CastPlan, swiglu: bool = False) -> CastPlan | None:
 
     It takes bf16 and fp32 to e4m3, and to e2m1 with blocks of several channels, with blocks of 32
     or 128 rows; per channel also e4m3 with scales of 32 or 128 channels of a row. Tiles are whole
-    blocks and words, as wide as leaves room for two of them.
+    blocks, of whole words or of equal parts of one, as wide as leaves room for two of them.
     With `swiglu` there are two tiles of x.
     """
     height, width = plan.sf.block
@@ -298,8 +298,13 @@ def plan_rows_cast(plan: CastPlan, swiglu: bool = False) -> CastPlan | None:
     if not takes:
         return None
     rows = height * (plan.sf.layout.pack if plan.sf.layout.kind == "packed_channel" else 1)
-    least = lcm(64, width * plan.sf.word, max(plan.sf_in.block[1], 1) * plan.sf_in.word)
-    shapes = [(rows, cols) for cols in (1024, 512, 384, 256, 128, 64) if cols % least == 0]
+    least = lcm(64, width, max(plan.sf_in.block[1], 1) * plan.sf_in.word)
+    word = width * plan.sf.word
+    shapes = [
+        (rows, cols)
+        for cols in (1024, 512, 384, 256, 128, 64)
+        if cols % least == 0 and (cols % word == 0 or word % cols == 0)
+    ]
     fast = replace(plan, subs=1, lanes=1, workers=1)
     for stages in (2, 1):
         for rows, cols in shapes:

@@ -16,6 +16,7 @@ import tilelang.ascend.language as T
 
 from tile_kernels._asc import reused
 from tile_kernels._bridge import asc_kernel
+from tile_kernels.quant.cast_plan import MIN_PITCH
 from tile_kernels.quant.numeric_asc import MAX_VALUE
 from tile_kernels.quant.registers_asc import HALF, LANES, values_at
 from tile_kernels.quant.scales_asc import clear_magnitudes, scales_of_magnitudes
@@ -251,6 +252,13 @@ def clear_spare_bytes(scales, blocks, band):
         T.simd.vsts(scales[p0, p1], T.simd.vdup(T.uint8(0), "uint8", all8), all8, dist="ONEPT_B8")
 
 
+@T.macro
+def clear_item(scales):
+    """Writes zeros to a row of items of one byte."""
+    first = T.simd.pset(8, f"PAT_VL{MIN_PITCH}")
+    T.simd.vsts(scales[0, 0], T.simd.vdup(T.uint8(0), "uint8", first), first, dist="NORM_B8")
+
+
 @asc_kernel()
 def rows_cast(
     x, sf_in, pos_to_token, out, sf,
@@ -278,7 +286,9 @@ def rows_cast(
     blocks = R // height
     is_channel, is_bf16 = width == 1, plan.x_dtype == "bfloat16"
     is_packed = plan.sf.layout.kind == "packed_channel"
-    s0, s1 = plan.sf.tile(R, C)
+    # Tiles that share a word of packed scales
+    parts = max(plan.sf.word // (C // width), 1)
+    s0, s1 = (blocks, C // width) if parts > 1 else plan.sf.tile(R, C)
     t0, t1 = plan.sf_in.tile(R, C)
     band_in = plan.sf_in if plan.sf_in.exists else None
     # Places: one a channel and some room, or those of the items of a tile's scales
@@ -304,8 +314,11 @@ def rows_cast(
         if swiglu:
             in_flight[right] = plan.stages
         T.annotate_buffer_versions({**in_flight, largest: 1, amax: 1, inverse: 1, exponents: 1})
+        no_scales = T.alloc_shared((1, MIN_PITCH), plan.sf.dtype)
         with T.SimdVF():
             clear_magnitudes(amax, places * pitch, pitch)
+            if parts > 1:
+                clear_item(no_scales)
         for turn in T.Pipelined(
             T.truncdiv(tasks - core + plan.cores - 1, plan.cores), num_stages=2
         ):
@@ -319,7 +332,8 @@ def rows_cast(
             with T.Stage(0), T.Task(latency=1, ii=1):
                 row0 = T.truncdiv(turn * plan.cores + core, across) * R
                 col0 = T.truncmod(turn * plan.cores + core, across) * C
-            o0, o1 = plan.sf.layout.items(row0 // height, col0 // width)
+            place = plan.sf.layout.item if parts > 1 else plan.sf.layout.items
+            o0, o1 = place(row0 // height, col0 // width)
             if gathers:
                 T.copy(pos_to_token[row0 : row0 + R], positions[0:R])
                 for i in T.serial(T.min(R, tokens - row0)):
@@ -408,3 +422,11 @@ def rows_cast(
             if plan.mode == "cast":
                 T.copy(codes, out[row0, col0 // plan.out_per_item])
             T.copy(scales[0:s0, 0:s1], sf[o0 : o0 + s0, o1 : o1 + s1])
+            if parts > 1:
+                # Zeros for the parts of a row's last word that stand for no tile
+                side = T.truncdiv(col0, C)
+                for n in T.serial(
+                    T.if_then_else(side == across - 1, parts - 1 - T.truncmod(side, parts), 0)
+                ):
+                    q0, q1 = place(row0 // height, col0 // width + (n + 1) * s1)
+                    T.copy(no_scales[0:1, 0:s1], sf[q0 : q0 + 1, q1 : q1 + s1])
