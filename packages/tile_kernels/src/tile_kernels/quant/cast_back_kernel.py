@@ -75,7 +75,7 @@ def _launch(
 
     band = band_of(config)
     x_dtype, out_dtype = dtype_name(data.dtype), dtype_name(out.dtype)
-    fast = quads_back_tile(band)
+    fast = quads_back_tile(band, out_dtype)
     if fast is not None:
         from tile_kernels.quant.quads_back_asc import quads_back
 

@@ -361,11 +361,12 @@ def back_tile(x_dtype: str, out_dtype: str, band: Band) -> tuple[int, int]:
     return rows, cols
 
 
-def quads_back_tile(band: Band) -> tuple[int, int] | None:
+def quads_back_tile(band: Band, out_dtype: str | None = None) -> tuple[int, int] | None:
     """The tile of the cast back on vector registers; None if it does not take these scales.
 
     It takes fp32 and packed scales of 32, 64 or 128 channels of a row, or of so many channels of
-    whole tiles of rows.
+    whole tiles of rows. With `out_dtype` tiles are as high as blocks of 32 rows where each scale
+    costs an access of its own.
     """
     height, width = band.block
     takes = (
@@ -373,7 +374,11 @@ def quads_back_tile(band: Band) -> tuple[int, int] | None:
         and width in (32, 64, 128)
         and (height == 1 or height % BACK_ROWS == 0)
     )
-    return (BACK_ROWS, TOKEN_COLS) if takes else None
+    if not takes:
+        return None
+    if out_dtype is not None and band.layout.is_column_major and height % (2 * BACK_ROWS) == 0:
+        return 2 * BACK_ROWS, TOKEN_COLS // (2 if out_dtype == "float32" else 1)
+    return BACK_ROWS, TOKEN_COLS
 
 
 def _back_bytes(x: str, out: str, band: Band, rows: int, cols: int) -> int:
