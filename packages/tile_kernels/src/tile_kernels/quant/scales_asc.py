@@ -8,7 +8,6 @@ are computed together. The rule is that of `scale_of_block` in `block_cast_asc`.
 # (TileLang gives annotations and names inside a kernel a meaning of their own.)
 from __future__ import annotations
 
-from math import log2
 from typing import Any
 
 import tilelang.ascend.language as T
@@ -157,18 +156,20 @@ def turn_scales(scales, turned, items, wide, pitch):
     lanes, kind = 2048 // bits, f"int{bits}"
     every = T.simd.pset(bits)
     some = T.simd.pset(bits, f"PAT_VL{min(items, lanes)}")
-    shift = int(log2(wide))
+    # Where the items of the first register go; those of others are as far apart
+    place, last = T.simd.vci(T.cast(0, kind), kind), min(wide, lanes) - 1
+    low = T.simd.vdup(T.cast(last, kind), kind, every)
+    column = T.simd.vmuls(T.simd.vand(place, low, every), T.cast(pitch, kind), every)
+    first = T.simd.vadd(T.simd.vshrs(place, last.bit_length(), every), column, every)
     for step in T.serial(max(items // lanes, 1)):
-        place = T.simd.vci(T.cast(step * lanes, kind), kind)
-        low = T.simd.vdup(T.cast(wide - 1, kind), kind, every)
-        row = T.simd.vshrs(place, shift, every)
-        column = T.simd.vmuls(T.simd.vand(place, low, every), T.cast(pitch, kind), every)
-        index = T.reinterpret(T.simd.vadd(row, column, every), f"u{kind}x{lanes}")
+        item = step * lanes
+        behind = T.truncdiv(item, wide) + T.truncmod(item, wide) * pitch
+        index = T.simd.vadds(first, T.cast(behind, kind), every)
         per_item = 1 if scales.dtype == turned.dtype else bits // 8
-        item = T.simd.vld(scales[0, step * lanes * per_item])
+        value = T.simd.vld(scales[0, item * per_item])
         if scales.dtype != turned.dtype:
-            item = T.reinterpret(item, f"{kind}x{lanes}")
-        T.simd.vscatter(item, turned[0, 0], index, some)
+            value = T.reinterpret(value, f"{kind}x{lanes}")
+        T.simd.vscatter(value, turned[0, 0], T.reinterpret(index, f"u{kind}x{lanes}"), some)
 
 
 def scale_bits_at(
