@@ -54,6 +54,11 @@ class RotaryPlan:
     cores: int
 
     @property
+    def in_twos(self) -> bool:
+        """Two heads fill a register."""
+        return self.dim == LANES
+
+    @property
     def steps(self) -> tuple[tuple[int, int], ...]:
         """First pair and number of pairs of each register of a head."""
         half = self.dim // 2

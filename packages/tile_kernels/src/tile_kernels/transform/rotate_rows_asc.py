@@ -19,11 +19,33 @@ from tile_kernels._bridge import asc_kernel
 __all__ = ["rotate_rows"]
 
 LANES = 64  # fp32 lanes of a register
+FIRST = "PAT_VL32"  # the first half of them
 
 
 def lanes_of(count: int, width: int) -> Any:
-    """A mask of the first lanes of `width` bits: `count`, or all where there are fewer."""
-    return T.simd.update_mask(min(count, 2048 // width), width)
+    """A mask of the first `count` lanes of `width` bits; all of them if there are fewer."""
+    return T.simd.update_mask(min(count, 8 * 256 // width), width)
+
+
+def raw_at(tile: Any, i: Any, j: Any) -> Any:
+    """64 numbers of row i from j on, one in each lane of 32 bits."""
+    return T.simd.vld(tile[i, j], dist="NORM" if tile.dtype == "float32" else "UNPK_B16")
+
+
+def widened(raw: Any, dtype: str, some16: Any) -> Any:
+    """What `raw_at` loaded, as float32."""
+    return raw if dtype == "float32" else T.simd.vcvt(raw, "float32", some16, part=0)
+
+
+def narrowed(value: Any, dtype: str, some: Any) -> Any:
+    """64 float32 rounded to nearest, each in the lane where it was."""
+    return value if dtype == "float32" else T.simd.vcvt(value, dtype, some, sat=False, part=0)
+
+
+@T.macro
+def store(value, tile, i, j, some):
+    """Writes `narrowed` numbers side by side, those of some lanes."""
+    T.simd.vsts(tile[i, j], value, some, dist="NORM_B32" if tile.dtype == "float32" else "PK_B32")
 
 
 def rotated(a: Any, b: Any, cos: Any, sin: Any, some: Any) -> tuple[Any, Any]:
@@ -34,52 +56,96 @@ def rotated(a: Any, b: Any, cos: Any, sin: Any, some: Any) -> tuple[Any, Any]:
 
 
 @T.macro
-def rotate_halves(tile, result, i, j, half, cos, sin, pairs):
+def rotate_halves(tile, result, i, j, half, cos, sin, some, some16):
     """Rotates up to 64 pairs of row i, those from j on; their numbers lie `half` apart."""
-    some = lanes_of(pairs, 32)
-    if tile.dtype == "float32":
-        a, b = T.simd.vld(tile[i, j]), T.simd.vld(tile[i, half + j])
-        first, second = rotated(a, b, cos, sin, some)
-        T.simd.vsts(result[i, j], first, some)
-        T.simd.vsts(result[i, half + j], second, some)
-    else:
-        a = T.simd.vcvt(T.simd.vld(tile[i, j], dist="UNPK_B16"), "float32", some, part=0)
-        b = T.simd.vcvt(T.simd.vld(tile[i, half + j], dist="UNPK_B16"), "float32", some, part=0)
-        first, second = rotated(a, b, cos, sin, some)
-        low = T.simd.vcvt(first, tile.dtype, some, sat=False, part=0)
-        high = T.simd.vcvt(second, tile.dtype, some, sat=False, part=0)
-        T.simd.vsts(result[i, j], low, some, dist="PK_B32")
-        T.simd.vsts(result[i, half + j], high, some, dist="PK_B32")
+    a = widened(raw_at(tile, i, j), tile.dtype, some16)
+    b = widened(raw_at(tile, i, half + j), tile.dtype, some16)
+    first, second = rotated(a, b, cos, sin, some)
+    store(narrowed(first, tile.dtype, some), result, i, j, some)
+    store(narrowed(second, tile.dtype, some), result, i, half + j, some)
 
 
 @T.macro
-def rotate_neighbours(tile, result, i, j, cos, sin, pairs):
-    """Rotates up to 64 pairs of row i, those from j on."""
-    some = lanes_of(pairs, 32)
+def rotate_two_rows(tile, result, i, cos, sin, left, right, all32, all16):
+    """Rotates 32 pairs of row i and of the next one; the numbers of a pair lie 32 apart.
+
+    Three registers, each 32 numbers behind the one before it, hold both rows: the middle one has
+    the second half of the first row and the first half of the second row.
+    """
+    half = LANES // 2
+    front, middle, back = raw_at(tile, i, 0), raw_at(tile, i, half), raw_at(tile, i, LANES)
+    a = widened(T.simd.vsel(front, middle, left), tile.dtype, all16)
+    b = widened(T.simd.vsel(middle, back, left), tile.dtype, all16)
+    first, second = rotated(a, b, cos, sin, all32)
+    low, high = narrowed(first, tile.dtype, all32), narrowed(second, tile.dtype, all32)
+    store(low, result, i, 0, left)
+    store(T.simd.vsel(high, low, left), result, i, half, all32)
+    store(high, result, i, LANES, right)
+
+
+@T.macro
+def rotate_neighbours(tile, result, i, j, pairs, cos, sin, some, some16):
+    """Rotates up to 64 pairs, those from number j of row i on; the pairs are neighbours."""
     if tile.dtype == "float32":
-        left = T.simd.vld(tile[i, 2 * j])
-        right = T.simd.vld(tile[i, 2 * j + LANES]) if 2 * pairs > LANES else left
+        left = T.simd.vld(tile[i, j])
+        right = T.simd.vld(tile[i, j + LANES]) if 2 * pairs > LANES else left
         a, b = T.simd.vdintlv(left, right)
         first, second = rotated(a, b, cos, sin, some)
-        left, right = T.simd.vintlv(first, second)
-        T.simd.vsts(result[i, 2 * j], left, lanes_of(2 * pairs, 32))
+        front, back = T.simd.vintlv(first, second)
+        store(front, result, i, j, lanes_of(2 * pairs, 32))
         if 2 * pairs > LANES:
-            T.simd.vsts(result[i, 2 * j + LANES], right, lanes_of(2 * pairs - LANES, 32))
+            store(back, result, i, j + LANES, lanes_of(2 * pairs - LANES, 32))
     else:
         # Even and odd lanes of 16 bits are the pairs
-        both = T.simd.vld(tile[i, 2 * j])
-        a = T.simd.vcvt(both, "float32", some, part=0)
-        b = T.simd.vcvt(both, "float32", some, part=1)
+        both = T.simd.vld(tile[i, j])
+        a = T.simd.vcvt(both, "float32", some16, part=0)
+        b = T.simd.vcvt(both, "float32", some16, part=1)
         first, second = rotated(a, b, cos, sin, some)
         even = T.simd.vcvt(first, tile.dtype, some, sat=False, part=0)
         odd = T.simd.vcvt(second, tile.dtype, some, sat=False, part=1)
-        every = lanes_of(2 * pairs, 16)
         bits = T.simd.vor(
-            T.reinterpret(even, "uint16x128"), T.reinterpret(odd, "uint16x128"), every
+            T.reinterpret(even, "uint16x128"), T.reinterpret(odd, "uint16x128"), some16
         )
-        T.simd.vsts(
-            result[i, 2 * j], T.reinterpret(bits, f"{tile.dtype}x128"), every, dist="NORM_B16"
-        )
+        data = T.reinterpret(bits, f"{tile.dtype}x128")
+        T.simd.vsts(result[i, j], data, some16, dist="NORM_B16")
+
+
+@T.macro
+def rotate_in_twos(tile, table, k, result, begin, rows, sign, plan):
+    """Rotates so many rows of 32 pairs by row k of the table, two at once; an odd last one not."""
+    all16, all32 = T.simd.pset(16), T.simd.pset(32)
+    left = T.simd.pset(32, FIRST)
+    right = T.simd.pnot(left, all32)
+    half = LANES // 2
+    # Cosines twice, sines twice
+    lane = T.simd.vand(
+        T.simd.vci(0, "int32"), T.simd.vdup(T.int32(half - 1), "int32", all32), all32
+    )
+    both = T.simd.vld(table[k, 0])
+    cos = T.simd.vselr(both, lane)
+    sin = T.simd.vselr(both, T.simd.vadds(lane, T.int32(half), all32))
+    turned = T.simd.vmuls(sin, sign, all32)
+    for n in T.serial(T.truncdiv(rows, 2)):
+        i = begin + 2 * n
+        if plan.interleaved:
+            rotate_neighbours(tile, result, i, 0, LANES, cos, turned, all32, all16)
+        else:
+            rotate_two_rows(tile, result, i, cos, turned, left, right, all32, all16)
+
+
+@T.macro
+def rotate_one_by_one(tile, table, k, result, begin, rows, sign, plan):
+    """Rotates so many rows by row k of the table."""
+    half = plan.dim // 2
+    for j, pairs in plan.steps:
+        some, some16 = lanes_of(pairs, 32), lanes_of(2 * pairs, 16)
+        cos = T.simd.vld(table[k, j])
+        sin = T.simd.vmuls(T.simd.vld(table[k, half + j]), sign, some)
+        for n in T.serial(rows):
+            if plan.interleaved:
+                rotate_neighbours(tile, result, begin + n, 2 * j, pairs, cos, sin, some, some16)
+            else:
+                rotate_halves(tile, result, begin + n, j, half, cos, sin, some, some16)
 
 
 @T.macro
@@ -88,19 +154,14 @@ def rotate_tile(tile, table, result, rows, tokens, heads, skipped, sign, plan):
 
     The first token has `skipped` heads in front of the tile.
     """
-    half = plan.dim // 2
     for k in T.serial(tokens):
         begin, end = T.alloc_var(T.int32), T.alloc_var(T.int32)
         begin = T.max(k * heads - skipped, 0)
         end = T.min((k + 1) * heads - skipped, rows)
-        for j, pairs in plan.steps:
-            cos = T.simd.vld(table[k, j])
-            sin = T.simd.vmuls(T.simd.vld(table[k, half + j]), sign, lanes_of(pairs, 32))
-            for h in T.serial(end - begin):
-                if plan.interleaved:
-                    rotate_neighbours(tile, result, begin + h, j, cos, sin, pairs)
-                else:
-                    rotate_halves(tile, result, begin + h, j, half, cos, sin, pairs)
+        if plan.in_twos:
+            rotate_in_twos(tile, table, k, result, begin, end - begin, sign, plan)
+            begin = end - T.truncmod(end - begin, 2)
+        rotate_one_by_one(tile, table, k, result, begin, end - begin, sign, plan)
 
 
 @asc_kernel()
@@ -125,9 +186,9 @@ def rotate_rows(
         result = T.alloc_shared((R, dim), plan.dtype)
         table = T.alloc_shared((R + plan.spare, dim), T.float32)
         T.annotate_buffer_versions({tile: 2, result: 2, table: 2})
-        T.assume_no_conflict(x)  # tiles do not overlap
         for turn in T.Pipelined(pieces(tiles - core, plan.cores), num_stages=2):
             reused(tile, result, table)
+            T.assume_no_conflict(x)  # tiles do not overlap
             # NOTE: variables keep these terms out of every index, lowering is quicker then.
             batch, row0, count = T.alloc_var(T.int32), T.alloc_var(T.int32), T.alloc_var(T.int32)
             token0, skipped, tokens = (T.alloc_var(T.int32) for _ in range(3))
@@ -153,6 +214,7 @@ def rotate_rows(
                     begin = T.max(k * heads - skipped, 0)
                     end = T.min((k + 1) * heads - skipped, count)
                     head = begin + skipped - k * heads
+                    T.assume_no_conflict(tile, level=1)  # nor do tokens
                     T.copy(
                         x[batch, token0 + k, head : head + (end - begin), 0:dim],
                         tile[begin:end, 0:dim],
@@ -166,6 +228,7 @@ def rotate_rows(
                     begin = T.max(k * heads - skipped, 0)
                     end = T.min((k + 1) * heads - skipped, count)
                     head = begin + skipped - k * heads
+                    T.assume_no_conflict(x, level=1)
                     T.copy(
                         result[begin:end, 0:dim],
                         x[batch, token0 + k, head : head + (end - begin), 0:dim],
