@@ -20,6 +20,7 @@ __all__ = ["rotate_rows"]
 
 LANES = 64  # fp32 lanes of a register
 FIRST = "PAT_VL32"  # the first half of them
+TOGETHER = 4  # registers on which a step works before the next one: none waits for its operands
 
 
 def lanes_of(count: int, width: int) -> Any:
@@ -66,21 +67,37 @@ def rotate_halves(tile, result, i, j, half, cos, sin, some, some16):
 
 
 @T.macro
-def rotate_two_rows(tile, result, i, cos, sin, left, right, all32, all16):
-    """Rotates 32 pairs of row i and of the next one; the numbers of a pair lie 32 apart.
+def rotate_halves_of_twos(tile, result, i, count, cos, sin, left, right, all32, all16):
+    """Rotates 32 pairs of 2 * count rows from i on; the numbers of a pair lie 32 apart.
 
-    Three registers, each 32 numbers behind the one before it, hold both rows: the middle one has
+    Three registers, each 32 numbers behind the one before it, hold two rows: the middle one has
     the second half of the first row and the first half of the second row.
     """
     half = LANES // 2
-    front, middle, back = raw_at(tile, i, 0), raw_at(tile, i, half), raw_at(tile, i, LANES)
-    a = widened(T.simd.vsel(front, middle, left), tile.dtype, all16)
-    b = widened(T.simd.vsel(middle, back, left), tile.dtype, all16)
-    first, second = rotated(a, b, cos, sin, all32)
-    low, high = narrowed(first, tile.dtype, all32), narrowed(second, tile.dtype, all32)
-    store(low, result, i, 0, left)
-    store(T.simd.vsel(high, low, left), result, i, half, all32)
-    store(high, result, i, LANES, right)
+    front, middle, back = (T.simd.alloc_local(count, tile.dtype) for _ in range(3))
+    a, b, c, d = (T.simd.alloc_local(count, "float32") for _ in range(4))
+    for n in T.unroll(count):
+        front[n] = raw_at(tile, i + 2 * n, 0)
+    for n in T.unroll(count):
+        middle[n] = raw_at(tile, i + 2 * n, half)
+    for n in T.unroll(count):
+        back[n] = raw_at(tile, i + 2 * n, LANES)
+    for n in T.unroll(count):
+        a[n] = widened(T.simd.vsel(front[n], middle[n], left), tile.dtype, all16)
+    for n in T.unroll(count):
+        b[n] = widened(T.simd.vsel(middle[n], back[n], left), tile.dtype, all16)
+    for n in T.unroll(count):
+        c[n], d[n] = rotated(a[n], b[n], cos, sin, all32)
+    for n in T.unroll(count):
+        front[n] = narrowed(c[n], tile.dtype, all32)
+    for n in T.unroll(count):
+        back[n] = narrowed(d[n], tile.dtype, all32)
+    for n in T.unroll(count):
+        store(front[n], result, i + 2 * n, 0, left)
+    for n in T.unroll(count):
+        store(T.simd.vsel(back[n], front[n], left), result, i + 2 * n, half, all32)
+    for n in T.unroll(count):
+        store(back[n], result, i + 2 * n, LANES, right)
 
 
 @T.macro
@@ -116,21 +133,23 @@ def rotate_in_twos(tile, table, k, result, begin, rows, sign, plan):
     all16, all32 = T.simd.pset(16), T.simd.pset(32)
     left = T.simd.pset(32, FIRST)
     right = T.simd.pnot(left, all32)
+    # Cosines twice and sines twice
     half = LANES // 2
-    # Cosines twice, sines twice
-    lane = T.simd.vand(
-        T.simd.vci(0, "int32"), T.simd.vdup(T.int32(half - 1), "int32", all32), all32
-    )
     both = T.simd.vld(table[k, 0])
-    cos = T.simd.vselr(both, lane)
-    sin = T.simd.vselr(both, T.simd.vadds(lane, T.int32(half), all32))
-    turned = T.simd.vmuls(sin, sign, all32)
-    for n in T.serial(T.truncdiv(rows, 2)):
-        i = begin + 2 * n
-        if plan.interleaved:
-            rotate_neighbours(tile, result, i, 0, LANES, cos, turned, all32, all16)
-        else:
-            rotate_two_rows(tile, result, i, cos, turned, left, right, all32, all16)
+    cos = T.simd.vsel(both, T.simd.vld(table[k - 1, half]), left)
+    sin = T.simd.vmuls(T.simd.vsel(T.simd.vld(table[k, half]), both, left), sign, all32)
+    if plan.interleaved:
+        for n in T.serial(T.truncdiv(rows, 2)):
+            i = begin + 2 * n
+            rotate_neighbours(tile, result, i, 0, LANES, cos, sin, all32, all16)
+    else:
+        for n in T.serial(T.truncdiv(rows, 2 * TOGETHER)):
+            i = begin + 2 * TOGETHER * n
+            rotate_halves_of_twos(tile, result, i, TOGETHER, cos, sin, left, right, all32, all16)
+        rest = T.truncmod(T.truncdiv(rows, 2), TOGETHER)
+        for n in T.serial(rest):
+            i = begin + 2 * (T.truncdiv(rows, 2) - rest + n)
+            rotate_halves_of_twos(tile, result, i, 1, cos, sin, left, right, all32, all16)
 
 
 @T.macro
@@ -150,7 +169,7 @@ def rotate_one_by_one(tile, table, k, result, begin, rows, sign, plan):
 
 @T.macro
 def rotate_tile(tile, table, result, rows, tokens, heads, skipped, sign, plan):
-    """Rotates the rows of a tile; row k of the table is that of its token k.
+    """Rotates the rows of a tile; row k + 1 of the table is that of its token k.
 
     The first token has `skipped` heads in front of the tile.
     """
@@ -159,9 +178,9 @@ def rotate_tile(tile, table, result, rows, tokens, heads, skipped, sign, plan):
         begin = T.max(k * heads - skipped, 0)
         end = T.min((k + 1) * heads - skipped, rows)
         if plan.in_twos:
-            rotate_in_twos(tile, table, k, result, begin, end - begin, sign, plan)
+            rotate_in_twos(tile, table, k + 1, result, begin, end - begin, sign, plan)
             begin = end - T.truncmod(end - begin, 2)
-        rotate_one_by_one(tile, table, k, result, begin, end - begin, sign, plan)
+        rotate_one_by_one(tile, table, k + 1, result, begin, end - begin, sign, plan)
 
 
 @asc_kernel()
@@ -184,7 +203,7 @@ def rotate_rows(
     with T.Kernel(plan.cores) as core:
         tile = T.alloc_shared((R + plan.spare, dim), plan.dtype)
         result = T.alloc_shared((R, dim), plan.dtype)
-        table = T.alloc_shared((R + plan.spare, dim), T.float32)
+        table = T.alloc_shared((1 + R + plan.spare, dim), T.float32)
         T.annotate_buffer_versions({tile: 2, result: 2, table: 2})
         for turn in T.Pipelined(pieces(tiles - core, plan.cores), num_stages=2):
             reused(tile, result, table)
@@ -203,10 +222,10 @@ def rotate_rows(
                 for k in T.serial(tokens):
                     at = batch * T.truncdiv(N * H, heads) + token0 + k
                     row = T.cast(positions[at], T.int32) + offset
-                    T.copy(cache[row : row + 1, 0:dim], table[k : k + 1, 0:dim])
+                    T.copy(cache[row : row + 1, 0:dim], table[k + 1 : k + 2, 0:dim])
             else:
                 row = token0 + offset
-                T.copy(cache[row : row + tokens, 0:dim], table[0:tokens, 0:dim])
+                T.copy(cache[row : row + tokens, 0:dim], table[1 : tokens + 1, 0:dim])
             if plan.merged:
                 T.copy(x[batch, row0 : row0 + count, 0, 0:dim], tile[0:count, 0:dim])
             else:
