@@ -13,7 +13,7 @@ from typing import Any
 
 import tilelang.ascend.language as T
 
-from tile_kernels._asc import pieces, reused
+from tile_kernels._asc import pieces, require, reused
 from tile_kernels._bridge import asc_kernel
 
 __all__ = ["rotate_rows"]
@@ -222,6 +222,8 @@ def rotate_rows(
                 for k in T.serial(tokens):
                     at = batch * T.truncdiv(N * H, heads) + token0 + k
                     row = T.cast(positions[at], T.int32) + offset
+                    require(row >= 0)
+                    require(row < length)
                     T.copy(cache[row : row + 1, 0:dim], table[k + 1 : k + 2, 0:dim])
             else:
                 row = token0 + offset
