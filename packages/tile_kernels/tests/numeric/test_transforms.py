@@ -62,9 +62,16 @@ def test_rotary_of_a_part_of_each_head_in_a_batch():
     transform.apply_rotary(query[:0], cache)
 
 
-@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float32, torch.float16])
-@pytest.mark.parametrize("interleaved", [False, True])
-@pytest.mark.parametrize("dim", [64, 128])
+@pytest.mark.parametrize(
+    ("dtype", "interleaved", "dim"),
+    [
+        (torch.bfloat16, False, 64),
+        (torch.float32, False, 64),
+        (torch.float16, True, 64),
+        (torch.float16, False, 128),
+        (torch.float32, True, 128),
+    ],
+)
 def test_rotary_on_registers_is_that_by_threads(dtype, interleaved, dim, monkeypatch):
     # Few cores, so that each has several tiles; heads of a token lie in two of them
     config.set_num_sms(1)
