@@ -42,6 +42,7 @@ def apply_rotary(
     Raises:
         TileKernelsTypeError, TileKernelsValueError: an argument that is not as above, or a token
             without a row in the cache where positions are not given.
+        LaunchError: a given position is outside the cache.
     """
     check_tensor("query", query, _DTYPES, (3, 4), contiguous=False)
     check_tensor("cos_sin_cache", cos_sin_cache, (torch.float32,), 2)
