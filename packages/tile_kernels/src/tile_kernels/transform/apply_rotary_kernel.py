@@ -104,8 +104,10 @@ def _launch(
     sign = -1.0 if conjugate else 1.0
     cores, dim = get_num_vec_cores(), cache.shape[1]
 
-    heads = Heads(*x.shape[:3], x.stride()[:3])
-    rows, merged = merged_heads(heads, positions is not None)
+    batches, tokens, heads, _ = x.shape
+    batch, token, head, _ = x.stride()
+    given_heads = Heads(batches, tokens, heads, (batch, token, head))
+    rows, merged = merged_heads(given_heads, positions is not None)
     plan = plan_rotary(
         dtype, dim, interleaved, merged, positions is not None, position_dtype, cores
     )
@@ -118,7 +120,7 @@ def _launch(
         view = x.as_strided(
             (rows.batches, rows.tokens, rows.heads, dim), (*rows.strides, 1), x.storage_offset()
         )
-        rotate_rows(view, cache, given, offset, sign, heads.heads, most, tiles, plan=plan)
+        rotate_rows(view, cache, given, offset, sign, heads, most, tiles, plan=plan)
         return
     from tile_kernels.transform.apply_rotary_asc import rotate
 
