@@ -62,9 +62,23 @@ def _unique() -> object:
     return groups
 
 
-def _rotary() -> object:
+def _rotary(dim: int, dtype: torch.dtype, interleaved: bool = False) -> object:
+    # Several tiles a core, which begin and end within a token; two rows in a register or one
+    query = torch.randn(130, 6, dim).to(dtype)[:, :5]
+    positions = torch.randint(0, 40, (130,))
+    transform.apply_rotary(query, torch.randn(40, dim), None, positions, interleaved, True)
+    return query
+
+
+def _rotary_of_whole_tokens() -> object:
+    query = torch.randn(2, 130, 5, 80)
+    transform.apply_rotary(query, torch.randn(140, 64), seqlen_offset=7)
+    return query
+
+
+def _rotary_by_threads() -> object:
     query = torch.randn(19, 3, 64)
-    transform.apply_rotary(query, torch.randn(19, 64))
+    transform.apply_rotary(query, torch.randn(19, 36))
     return query
 
 
@@ -248,7 +262,12 @@ CASES: dict[str, Callable[[], object]] = {
     "transpose_bytes": lambda: transpose.transpose(
         torch.randint(-128, 128, (900, 900), dtype=torch.int8)
     ),
-    "rotary": _rotary,
+    "rotary": _rotary_by_threads,
+    "rotary_rows": _rotary_of_whole_tokens,
+    "rotary_twos": lambda: _rotary(64, torch.bfloat16),
+    "rotary_halves": lambda: _rotary(96, torch.bfloat16),
+    "rotary_neighbours": lambda: _rotary(128, torch.float16, True),
+    "rotary_neighbours_of_words": lambda: _rotary(128, torch.float32, True),
     "randn": lambda: rand.randn(5000, device="cpu"),
     # Casts
     "per_token_cast": lambda: quant.per_token_cast(quant_inputs(37, 576), "e4m3", 16),

@@ -128,12 +128,14 @@ def _transforms() -> Calls:
     cache = torch.empty(4096, 64)
     for dtype in (torch.bfloat16, torch.float32):
         heads = torch.empty(TOKENS, 128, 192, dtype=dtype)
-        calls[f"apply_rotary {dtype}"] = _call(transform.apply_rotary, heads, cache)
-        for position in (torch.int32, torch.int64):
-            places = torch.zeros(TOKENS, dtype=position)
-            calls[f"apply_rotary {dtype} {position}"] = _call(
-                transform.apply_rotary, heads, cache, positions=places
-            )
+        for pairs in ("halves", "neighbours"):
+            rotate = partial(transform.apply_rotary, interleaved=pairs == "neighbours")
+            calls[f"apply_rotary {dtype} {pairs}"] = _call(rotate, heads, cache)
+            for position in (torch.int32, torch.int64):
+                places = torch.zeros(TOKENS, dtype=position)
+                calls[f"apply_rotary {dtype} {pairs} {position}"] = _call(
+                    rotate, heads, cache, positions=places
+                )
     for dtype in (torch.float32, torch.bfloat16):
         calls[f"randn {dtype}"] = _call(rand.randn, ROWS, HIDDEN, dtype=dtype, device="cpu")
     return calls

@@ -42,14 +42,16 @@ def kernels(tokens: int, hidden: int) -> dict[tuple[str, str, str], Call]:
     wide = torch.randn(tokens, 2 * hidden).bfloat16()
     scores = torch.randn(tokens, EXPERTS)
     idx = generate_topk_idx(MoeParams(tokens, EXPERTS, TOPK, empty=0.0))
-    query, cache = torch.randn(tokens, 16, 128).bfloat16(), torch.randn(tokens, 128)
+    query, cache = torch.randn(tokens, 16, 128).bfloat16(), torch.randn(tokens, 120)
     shape, routing = f"{tokens}x{hidden}", f"{tokens} tokens, {EXPERTS} experts, k={TOPK}"
     return {
         ("per_token_cast", "SIMD", shape): lambda: quant.per_token_cast(x, "e4m3", 128),
         ("swiglu_forward", "SIMD", shape): lambda: quant.swiglu_forward(wide, "bf16"),
         ("topk_gate", "SIMT", routing): lambda: moe.topk_gate(scores, TOPK),
         ("get_fused_mapping", "SIMT", routing): lambda: moe.get_fused_mapping(idx, EXPERTS, 0, 128),
-        ("apply_rotary", "SIMT", f"{tokens}x16x128"): lambda: transform.apply_rotary(query, cache),
+        ("apply_rotary", "SIMT", f"{tokens}x16x128, 120 rotated"): lambda: transform.apply_rotary(
+            query, cache
+        ),
     }
 
 

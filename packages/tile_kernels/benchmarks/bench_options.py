@@ -85,6 +85,13 @@ def _in_place(call: Callable[..., None], x: torch.Tensor, *args: Any) -> torch.T
     return x
 
 
+def _rotate(
+    heads: torch.Tensor, cache: torch.Tensor, interleaved: bool, moved: torch.Tensor
+) -> torch.Tensor:
+    transform.apply_rotary(heads, cache, interleaved=interleaved)
+    return moved
+
+
 def _span_casts(name: str, x: torch.Tensor) -> Iterator[Case]:
     for fmt in FORMATS:
         for size in (32, 128):
@@ -142,9 +149,12 @@ def _rows(name: str, x: torch.Tensor) -> Iterator[Case]:
     yield "norm_forward_and_per_token_cast", f"{name} -> e4m3, 128", x, lambda: cast()[::2]
     back = partial(quant.norm_backward, other, x, weight, rstd)
     yield "norm_backward", name, (x, other), back
-    heads, cache = x.view(len(x), -1, 128), torch.ones(len(x), 64)
-    rotate = partial(_in_place, transform.apply_rotary, heads, cache)
-    yield "apply_rotary", f"{name}, heads of 128, 64 rotated", heads, rotate
+    heads = x.view(len(x), -1, 128)
+    for dim, form in ((64, "halves"), (64, "neighbours"), (128, "halves"), (128, "neighbours")):
+        moved, cache = heads[..., :dim], torch.ones(len(x), dim)  # the rest stays where it is
+        rotate = partial(_rotate, heads, cache, form == "neighbours", moved)
+        case = f"{name}, heads of 128, {dim} rotated, {form}"
+        yield "apply_rotary", case, (moved, cache), rotate
     fmt = "bf16" if name == "fp32" else "fp32"
     yield "cast", f"{name} -> {fmt}", x, partial(quant.cast, x, fmt)
     yield "cast", f"{name} -> e4m3", x, partial(quant.cast, x, "e4m3")

@@ -52,6 +52,7 @@ OPERATORS = {
     "gate_backward": gate_backward,
     "transpose": lambda: transpose.transpose(torch.randn(130, 70)),
     "rotary": lambda: transform.apply_rotary(torch.randn(9, 3, 64), torch.randn(9, 64)),
+    "rotary by threads": lambda: transform.apply_rotary(torch.randn(9, 3, 64), torch.randn(9, 36)),
     "transpose of halves": lambda: transpose.transpose(torch.randn(330, 900).half()),
     "transpose of bytes": lambda: transpose.transpose(torch.zeros(300, 140, dtype=torch.int8)),
     "mapping": lambda: moe.get_fused_mapping(indices(300, 300, 8), 300, 0, 4),

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import tilelang.ascend.language as T
 
-from tile_kernels._asc import THREADS, pieces
+from tile_kernels._asc import THREADS, pieces, require
 from tile_kernels._bridge import asc_kernel
 
 
@@ -52,6 +52,8 @@ def rotate(
                     row[0] = token + offset
                     if with_positions:
                         row[0] = T.cast(positions[flat], T.int32) + offset
+                        require(row[0] >= 0)
+                        require(row[0] < length)
                     first = T.if_then_else(interleaved == 1, 2 * pair, pair)
                     second = T.if_then_else(interleaved == 1, 2 * pair + 1, pair + half)
                     cos = cache[row[0], pair]

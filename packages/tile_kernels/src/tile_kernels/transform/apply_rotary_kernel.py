@@ -7,6 +7,8 @@ import torch
 from tile_kernels._checks import check_same_device, check_shape, check_tensor, check_whole
 from tile_kernels.config import get_num_vec_cores
 from tile_kernels.errors import TileKernelsValueError
+from tile_kernels.transform.rotary_plan import Heads, merged_heads, plan_rotary, rows_of_a_tile
+from tile_kernels.utils import ceil_div
 
 __all__ = ["apply_rotary"]
 
@@ -40,6 +42,7 @@ def apply_rotary(
     Raises:
         TileKernelsTypeError, TileKernelsValueError: an argument that is not as above, or a token
             without a row in the cache where positions are not given.
+        LaunchError: a given position is outside the cache.
     """
     check_tensor("query", query, _DTYPES, (3, 4), contiguous=False)
     check_tensor("cos_sin_cache", cos_sin_cache, (torch.float32,), 2)
@@ -93,20 +96,43 @@ def _launch(
     interleaved: bool,
     conjugate: bool,
 ) -> None:
+    x = tensor if tensor.dim() == 4 else tensor.unsqueeze(0)
+    given = torch.empty(0, dtype=torch.int32, device=x.device)
+    if positions is not None:
+        given = positions.reshape(-1)
+    dtype, position_dtype = (str(t.dtype).removeprefix("torch.") for t in (x, given))
+    sign = -1.0 if conjugate else 1.0
+    cores, dim = get_num_vec_cores(), cache.shape[1]
+
+    batches, tokens, heads, _ = x.shape
+    batch, token, head, _ = x.stride()
+    given_heads = Heads(batches, tokens, heads, (batch, token, head))
+    rows, merged = merged_heads(given_heads, positions is not None)
+    plan = plan_rotary(
+        dtype, dim, interleaved, merged, positions is not None, position_dtype, cores
+    )
+    if plan is not None:
+        from tile_kernels.transform.rotate_rows_asc import rotate_rows
+
+        in_batch = rows.tokens * rows.heads
+        most = rows_of_a_tile(plan.rows, rows.batches * in_batch, cores)
+        tiles = rows.batches * ceil_div(in_batch, most)
+        view = x.as_strided(
+            (rows.batches, rows.tokens, rows.heads, dim), (*rows.strides, 1), x.storage_offset()
+        )
+        rotate_rows(view, cache, given, offset, sign, heads, most, tiles, plan=plan)
+        return
     from tile_kernels.transform.apply_rotary_asc import rotate
 
-    rows = torch.empty(0, dtype=torch.int32, device=tensor.device)
-    if positions is not None:
-        rows = positions.reshape(-1)
     rotate(
-        tensor if tensor.dim() == 4 else tensor.unsqueeze(0),
+        x,
         cache,
-        rows,
+        given,
         offset,
         int(interleaved),
-        -1.0 if conjugate else 1.0,
-        dtype=str(tensor.dtype).removeprefix("torch."),
-        position_dtype=str(rows.dtype).removeprefix("torch."),
+        sign,
+        dtype=dtype,
+        position_dtype=position_dtype,
         with_positions=positions is not None,
-        cores=get_num_vec_cores(),
+        cores=cores,
     )
