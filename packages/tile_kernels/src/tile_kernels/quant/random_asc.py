@@ -17,8 +17,8 @@ from tile_kernels.quant.numeric_asc import MAX_VALUE
 from tile_kernels.quant.quads_asc import PARTS
 
 __all__ = [
-    "as_words", "invert", "limit", "mix", "place_bits", "random_of_places", "round_at_random",
-    "store_random_e2m1", "store_random_e4m3",
+    "as_words", "mix", "place_bits", "place_of", "round_at_random", "store_at_random",
+    "store_random_e4m3",
 ]  # fmt: skip
 
 PLACE_FACTOR = 0x9E3779B9
@@ -78,10 +78,15 @@ def mix(word, count, shift, factor=1):
             word[k] = T.simd.vmuls(word[k], T.uint32(factor), all32)
 
 
-def place_bits() -> Any:
+def place_of(row: Any, column: Any, hidden: Any) -> Any:
+    """The place (uint32) of an element in a matrix of `hidden` columns, modulo 2 ** 32."""
+    start = T.cast(row, "uint32") * T.cast(hidden, "uint32")
+    return start + T.cast(column, "uint32")
+
+
+def place_bits(all32: Any) -> Any:
     """Each lane's share of the hash of a place: lane j of the first register has element 4 j."""
     lane = T.reinterpret(T.simd.vci(T.int32(0), "int32"), "uint32x64")
-    all32 = T.simd.pset(32)
     return T.simd.vmuls(lane, T.uint32(PLACE_FACTOR * PARTS % 2**32), all32)
 
 
@@ -201,3 +206,23 @@ def store_random_e2m1(word, at, codes, i, j):
         _as_bytes(T.simd.vshrs(pair[1], 16, all32)), all32,
     )  # fmt: skip
     T.simd.vsts(codes[i, j], T.reinterpret(both, "int8x256"), all32, dist="PK_B32")
+
+
+@T.macro
+def store_at_random(v, lanes, place, codes, i, j0, j1, fmt):
+    """Writes codes of two units v to row i, rounded up or down at random by value and place.
+
+    `j0` and `j1` are their first columns, `place` (uint32) is that of the row's first column in the
+    whole matrix, `lanes` is `place_bits`. NaN stays as e4m3, and becomes 0 as e2m1.
+    """
+    word = T.simd.alloc_local(2 * PARTS, "uint32")
+    limit(v, 2 * PARTS, fmt)
+    random_of_places(word, v, lanes, place + T.cast(j0, "uint32"), place + T.cast(j1, "uint32"))
+    invert(word, 2 * PARTS, fmt)
+    round_at_random(word, v, 2 * PARTS, fmt)
+    if fmt == "e4m3":
+        store_random_e4m3(word, 0, codes, i, j0)
+        store_random_e4m3(word, PARTS, codes, i, j1)
+    else:
+        store_random_e2m1(word, 0, codes, i, T.truncdiv(j0, 2))
+        store_random_e2m1(word, PARTS, codes, i, T.truncdiv(j1, 2))
