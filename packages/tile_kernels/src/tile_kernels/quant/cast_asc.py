@@ -13,7 +13,7 @@ import tilelang.ascend.language as T
 from tile_kernels._asc import reused
 from tile_kernels._bridge import asc_kernel
 from tile_kernels.quant.quads_asc import PARTS, UNIT, load_quads
-from tile_kernels.quant.random_asc import as_words, mix, round_at_random, store_random_e4m3
+from tile_kernels.quant.random_asc import as_words, fixed_parts, mix, round_parts, store_random_e4m3
 from tile_kernels.quant.registers_asc import LANES
 
 __all__ = ["GROUP", "RUN", "cast_elements"]
@@ -54,32 +54,39 @@ def load_exact(v, at, given, place):
 
 
 @T.macro
-def random_of_groups(word, v, units, lane, group_a, group_b):
+def random_of_groups(word, v, factors, lane, group_a, group_b, part=None):
     """Sets the words 2 n and 2 n + 1 to the bits of the first and last elements of unit n's groups.
 
-    Lane j has the group with the number `group_a` + j, or `group_b` + j in the second unit.
+    Lane j has the group with the number `group_a` + j, or `group_b` + j in the second unit. Each
+    step waits for the one before it; meanwhile the numbers go to their fixed-point parts, if given.
     """
     all32 = T.simd.pset(32)
-    mixed = T.simd.alloc_local(units, "uint32")
+    mixed = T.simd.alloc_local(2, "uint32")
     mixed[0] = T.simd.vadds(lane, group_a, all32)
     mixed[1] = T.simd.vadds(lane, group_b, all32)
-    for k, value in enumerate(_FACTORS):
-        factor = T.simd.vdup(T.uint32(value), "uint32", all32)
-        for n in T.unroll(units):
-            T.simd.vmula(mixed[n], as_words(v[n * PARTS + k]), factor, all32)
-    mix(mixed, units, 23, 0x7FEB352D)
-    mix(mixed, units, 16)
+    for k in T.unroll(GROUP):
+        for n in T.unroll(2):
+            T.simd.vmula(mixed[n], as_words(v[n * PARTS + k]), factors[k], all32)
+    if part is not None:
+        fixed_parts(part, v, (0, PARTS), "e4m3")
+    mix(mixed, 2, 23, 0x7FEB352D)
+    if part is not None:
+        fixed_parts(part, v, (1, PARTS + 1), "e4m3")
+    mix(mixed, 2, 16)
+    if part is not None:
+        fixed_parts(part, v, (2, PARTS + 2), "e4m3")
     for half, value in enumerate(_WORDS):
-        for n in T.unroll(units):
+        for n in T.unroll(2):
             word[2 * n + half] = T.simd.vmuls(mixed[n], T.uint32(value), all32)
-    mix(word, 2 * units, 11)
+    mix(word, 4, 11)
+    if part is not None:
+        fixed_parts(part, v, (3, PARTS + 3), "e4m3")
 
 
 @T.macro
-def invert_halves(dither, word, count):
-    """Makes of the 16-bit halves of words what `round_at_random` adds to e4m3 numbers."""
+def invert_halves(dither, word, low, count):
+    """Makes of the 16-bit halves of words what `round_parts` adds; `low` are 0xFF."""
     all32 = T.simd.pset(32)
-    low = T.simd.vdup(T.uint32(0xFF), "uint32", all32)
     for n in T.unroll(count):
         word[n] = T.simd.vnot(word[n], all32)
     for n in T.unroll(count):
@@ -138,27 +145,34 @@ def cast_elements(
                 count = T.min(N - start, RUN)
                 clear_tail(given, count)
                 T.simd.mem_bar("VST_VLD")
+                all32 = T.simd.pset(32)
                 lane = as_words(T.simd.vci(T.int32(0), "int32"))
+                low = T.simd.vdup(T.uint32(0xFF), "uint32", all32)
+                high = T.simd.vdup(T.uint32(0x80000000), "uint32", all32)
+                factors = T.simd.alloc_local(GROUP, "uint32")
+                for k, factor in enumerate(_FACTORS):
+                    factors[k] = T.simd.vdup(T.uint32(factor), "uint32", all32)
                 group = T.cast(group0 + T.truncdiv(start, GROUP), "uint32")
                 units = T.truncdiv(count + UNIT - 1, UNIT)
                 v = T.simd.alloc_local(2 * PARTS, "float32")
+                part, dither = (T.simd.alloc_local(2 * PARTS, "uint32") for _ in range(2))
                 word = T.simd.alloc_local(2 * 2, "uint32")
-                dither = T.simd.alloc_local(2 * PARTS, "uint32")
                 for pair in T.serial(T.truncdiv(units + 1, 2)):
                     a = 2 * pair
                     b = T.min(a + 1, units - 1)  # without a second unit, the first one once more
                     load_exact(v, 0, given, a * UNIT)
                     load_exact(v, PARTS, given, b * UNIT)
                     random_of_groups(
-                        word, v, 2, lane, group + T.cast(a * LANES, "uint32"),
+                        word, v, factors, lane, group + T.cast(a * LANES, "uint32"),
                         group + T.cast(b * LANES, "uint32"),
+                        part if out_dtype == "float8_e4m3fn" else None,
                     )  # fmt: skip
                     if out_dtype == "bfloat16":
                         store_random_bf16(word, 0, halves, result, a * UNIT)
                         store_random_bf16(word, 2, halves, result, b * UNIT)
                     else:
-                        invert_halves(dither, word, 4)
-                        round_at_random(dither, v, 2 * PARTS, "e4m3", is_limited=False)
-                        store_random_e4m3(dither, 0, result, 0, a * UNIT)
-                        store_random_e4m3(dither, PARTS, result, 0, b * UNIT)
+                        invert_halves(dither, word, low, 4)
+                        round_parts(part, dither, v, high, 2 * PARTS, "e4m3")
+                        store_random_e4m3(part, 0, result, 0, a * UNIT)
+                        store_random_e4m3(part, PARTS, result, 0, b * UNIT)
             T.copy(result, out[0, start])

@@ -17,7 +17,7 @@ from tile_kernels.quant.numeric_asc import MAX_VALUE
 from tile_kernels.quant.quads_asc import PARTS
 
 __all__ = [
-    "as_words", "mix", "place_bits", "place_of", "round_at_random", "store_at_random",
+    "as_words", "fixed_parts", "mix", "place_bits", "place_of", "round_parts", "store_at_random",
     "store_random_e4m3",
 ]  # fmt: skip
 
@@ -110,18 +110,8 @@ def random_of_places(word, v, lanes, place_a, place_b):
 
 
 @T.macro
-def limit(v, count, fmt):
-    """Limits numbers to those of the format; NaN stays."""
-    all32 = T.simd.pset(32)
-    for k in T.unroll(count):
-        v[k] = T.simd.vmins(v[k], T.float32(MAX_VALUE[fmt]), all32)
-    for k in T.unroll(count):
-        v[k] = T.simd.vmaxs(v[k], T.float32(-MAX_VALUE[fmt]), all32)
-
-
-@T.macro
 def invert(word, count, fmt):
-    """Makes of words, random from the highest bit on, what `round_at_random` adds."""
+    """Makes of words, random from the highest bit on, what `round_parts` adds."""
     all32 = T.simd.pset(32)
     for k in T.unroll(count):
         word[k] = T.simd.vnot(word[k], all32)
@@ -130,48 +120,56 @@ def invert(word, count, fmt):
 
 
 @T.macro
-def round_at_random(word, v, count, fmt, is_limited=True):
-    """Adds to words of inverted random bits the numbers v: signs and codes in the highest bits.
+def fixed_parts(part, v, registers, fmt, is_limited=False):
+    """Sets words to the magnitudes of v, limited unless they are, as fixed-point numbers.
 
-    Numbers are up to the largest of the format, unless `is_limited` is False.
+    Registers, a tuple of their numbers, take each step together. NaN has the e4m3 code of NaN.
     """
     all32 = T.simd.pset(32)
     fixed = FIXED[fmt]
-    high = T.simd.vdup(T.uint32(0x80000000), "uint32", all32)
+    count = len(registers)
     magnitude = T.simd.alloc_local(count, "float32")
-    small, part = (T.simd.alloc_local(count, "uint32") for _ in range(2))
-    for k in T.unroll(count):
-        magnitude[k] = T.simd.vabs(v[k], all32)
+    small, whole = (T.simd.alloc_local(count, "uint32") for _ in range(2))
+    for n, k in enumerate(registers):
+        magnitude[n] = T.simd.vabs(v[k], all32)
     if not is_limited:
-        for k in T.unroll(count):
-            magnitude[k] = T.simd.vmins(magnitude[k], T.float32(MAX_VALUE[fmt]), all32)
+        for n in T.unroll(count):
+            magnitude[n] = T.simd.vmins(magnitude[n], T.float32(MAX_VALUE[fmt]), all32)
     if fmt == "e4m3":
-        for k in T.unroll(count):
-            bits = T.reinterpret(magnitude[k], "int32x64")
+        for n in T.unroll(count):
+            bits = T.reinterpret(magnitude[n], "int32x64")
             bits = T.simd.vmins(bits, T.int32(NAN_BITS), all32)
-            magnitude[k] = T.reinterpret(bits, "float32x64")
+            magnitude[n] = T.reinterpret(bits, "float32x64")
     # Subnormal numbers. NOTE: rounded up, they stay above just the random numbers that they were.
-    for k in T.unroll(count):
-        scaled = T.simd.vmuls(magnitude[k], T.float32(fixed.unit), all32)
-        small[k] = as_words(T.simd.vcvt(scaled, "int32", all32, round="ROUND_C"))
+    for n in T.unroll(count):
+        scaled = T.simd.vmuls(magnitude[n], T.float32(fixed.unit), all32)
+        small[n] = as_words(T.simd.vcvt(scaled, "int32", all32, round="ROUND_C"))
     if fixed.tail:
-        for k in T.unroll(count):
-            small[k] = T.simd.vshls(small[k], fixed.tail, all32)
+        for n in T.unroll(count):
+            small[n] = T.simd.vshls(small[n], fixed.tail, all32)
     # Normal ones
+    for n in T.unroll(count):
+        whole[n] = as_words(T.simd.vmuls(magnitude[n], T.float32(fixed.align), all32))
+    for n in T.unroll(count):
+        whole[n] = T.simd.vshls(whole[n], fixed.shift, all32)
+    for n, k in enumerate(registers):
+        is_small = T.simd.vcmps(magnitude[n], T.float32(fixed.least), all32, "lt")
+        part[k] = T.simd.vsel(small[n], whole[n], is_small)
+
+
+@T.macro
+def round_parts(part, word, v, high, count, fmt):
+    """Adds words by `invert` to fixed-point magnitudes: codes, and v's signs, in the highest bits.
+
+    `high` has the highest bit of each lane set. Signs of NaN are left out; as e2m1 it becomes 0.
+    """
+    all32 = T.simd.pset(32)
     for k in T.unroll(count):
-        part[k] = as_words(T.simd.vmuls(magnitude[k], T.float32(fixed.align), all32))
-    for k in T.unroll(count):
-        part[k] = T.simd.vshls(part[k], fixed.shift, all32)
-    for k in T.unroll(count):
-        is_small = T.simd.vcmps(magnitude[k], T.float32(fixed.least), all32, "lt")
-        part[k] = T.simd.vsel(small[k], part[k], is_small)
-    for k in T.unroll(count):
-        word[k] = T.simd.vadd(part[k], word[k], all32)
-    # Signs; NaN becomes the e4m3 code without one, or the e2m1 code 0
+        part[k] = T.simd.vadd(part[k], word[k], all32)
     for k in T.unroll(count):
         is_number = T.simd.vcmp(v[k], v[k], all32, "eq")
         sign = T.simd.vand(as_words(v[k]), high, is_number)
-        word[k] = T.simd.vor(word[k], sign, all32 if fmt == "e4m3" else is_number)
+        part[k] = T.simd.vor(part[k], sign, all32 if fmt == "e4m3" else is_number)
 
 
 @T.macro
@@ -214,15 +212,18 @@ def store_at_random(v, lanes, place, codes, i, j0, j1, fmt):
 
     `j0` and `j1` are their first columns, `place` (uint32) is that of the row's first column in the
     whole matrix, `lanes` is `place_bits`. NaN stays as e4m3, and becomes 0 as e2m1.
+    NOTE: numbers above the largest are on the grid once limited, so their bits do not matter.
     """
-    word = T.simd.alloc_local(2 * PARTS, "uint32")
-    limit(v, 2 * PARTS, fmt)
+    all32 = T.simd.pset(32)
+    high = T.simd.vdup(T.uint32(0x80000000), "uint32", all32)
+    part, word = (T.simd.alloc_local(2 * PARTS, "uint32") for _ in range(2))
     random_of_places(word, v, lanes, place + T.cast(j0, "uint32"), place + T.cast(j1, "uint32"))
     invert(word, 2 * PARTS, fmt)
-    round_at_random(word, v, 2 * PARTS, fmt)
+    fixed_parts(part, v, tuple(range(2 * PARTS)), fmt)
+    round_parts(part, word, v, high, 2 * PARTS, fmt)
     if fmt == "e4m3":
-        store_random_e4m3(word, 0, codes, i, j0)
-        store_random_e4m3(word, PARTS, codes, i, j1)
+        store_random_e4m3(part, 0, codes, i, j0)
+        store_random_e4m3(part, PARTS, codes, i, j1)
     else:
-        store_random_e2m1(word, 0, codes, i, T.truncdiv(j0, 2))
-        store_random_e2m1(word, PARTS, codes, i, T.truncdiv(j1, 2))
+        store_random_e2m1(part, 0, codes, i, T.truncdiv(j0, 2))
+        store_random_e2m1(part, PARTS, codes, i, T.truncdiv(j1, 2))
