@@ -78,7 +78,9 @@ def test_e4m3_at_random_bit_for_bit():
             assert_equal(without_nan_signs(cast(x, "e4m3", True)), without_nan_signs(wanted))
             # NaNs of the hash keep their bits
             short = (x.view(torch.int32) >> 16).to(torch.int16).view(torch.bfloat16)
-            wanted = cast_to_e4m3_at_random((short.view(torch.int16).int() << 16).view(torch.float32))
+            wanted = cast_to_e4m3_at_random(
+                (short.view(torch.int16).int() << 16).view(torch.float32)
+            )
             assert_equal(without_nan_signs(cast(short, "e4m3", True)), without_nan_signs(wanted))
 
 
