@@ -4,7 +4,8 @@ A tile is a few rows of whole groups. Largest magnitudes are found in groups of 
 32 channels that are joined; then all scales of the tile are computed together, in the order of the
 rows, then the codes, or the numbers that they stand for. Column-major scales are turned at the end.
 Loads, arithmetic and stores of three tiles overlap. Given scales are in `given_cast_asc`, quantised
-inputs in `recast_asc`, other groups in `block_cast_asc`, with the same results.
+inputs in `recast_asc`, other groups in `block_cast_asc`, with the same results. How codes are
+rounded at random is in `random_asc`.
 """
 
 # mypy: ignore-errors
@@ -290,9 +291,8 @@ def cast_rows(
     if is_turned:
         turn_scales(scales, turned, R * G // pack, G // pack, turned.shape[1])
     # Codes
-    in_groups = ratio > 1 and (plan.mode, plan.fmt) == ("cast", "e4m3") and not in_quads
-    if plan.stochastic:
-        in_groups = False
+    is_plain = not (in_quads or plan.stochastic)
+    in_groups = ratio > 1 and (plan.mode, plan.fmt) == ("cast", "e4m3") and is_plain
     if plan.mode != "sf" and ratio > 1 and not in_groups:
         spread_factors(inverse, factors, R * G, ratio)
         if plan.mode == "round_trip":
