@@ -289,7 +289,10 @@ CASES: dict[str, Callable[[], object]] = {
     "quads_back": lambda: _cast_back("e4m3", (1, 128), 400, 1024),
     "quads_back_packed": lambda: _cast_back("e2m1", (32, 32), 400, 1024, **_PACKED_COL),
     "per_token_cast_stochastic": lambda: quant.per_token_cast(
-        quant_inputs(37, 576), "e4m3", 32, stochastic_cast=True
+        quant_inputs(400, 1152), "e4m3", 128, stochastic_cast=True
+    ),
+    "per_token_cast_stochastic_e2m1": lambda: quant.per_token_cast(
+        quant_inputs(200, 1152, torch.float32), "e2m1", 32, stochastic_cast=True, **_PACKED_COL
     ),
     "per_block_cast": lambda: quant.per_block_cast(quant_inputs(200, 1152), "e4m3", (32, 32)),
     # A core's last tile is narrower than those before it: its last word is not full
@@ -325,7 +328,11 @@ CASES: dict[str, Callable[[], object]] = {
     "lossless_table": lambda: _lossless(400, 32),
     "lossless_table_packed": lambda: _lossless(400, 32, **_PACKED_COL),
     "cast": lambda: quant.cast(torch.randn(16384 * 9 + 7), torch.float8_e4m3fn),
-    "cast_stochastic": lambda: quant.cast(torch.randn(16384 * 9 + 7), torch.bfloat16, True),
+    # Several tasks a core; a group of four ends behind the last element
+    "cast_stochastic": lambda: quant.cast(torch.randn(8192 * 130 + 131), torch.bfloat16, True),
+    "cast_stochastic_e4m3": lambda: quant.cast(
+        torch.randn(8192 * 130 + 131).bfloat16(), "e4m3", True
+    ),
     "weight_sf": _weight_sf,
     # With arithmetic
     # Several tiles a core

@@ -14,6 +14,7 @@ from tile_kernels.testing.numeric import assert_equal, check_bias
 from tile_kernels.testing.quant import quant_inputs as inputs
 from tile_kernels.testing.quant import quant_level_rank
 from tile_kernels.torch import quant_cast as ref
+from tile_kernels.torch.cast_elements import random_of_places, round_at_random
 
 PLAIN = {}
 ROUNDED = {"round_sf": True}
@@ -247,6 +248,58 @@ def test_stochastic_rounding_is_fair_and_repeats(fmt):
     error = (back - x).double()
     assert abs(float(error.mean())) < 6 * float(error.std()) / error.numel() ** 0.5
     check_bias(back[x != 0], x[x != 0])
+
+
+@pytest.mark.parametrize(
+    ("dtype", "fmt", "n", "options"),
+    [
+        (torch.float32, "e4m3", 32, PACKED_COL),
+        (torch.bfloat16, "e4m3", 128, PLAIN),
+        (torch.float32, "e2m1", 64, ROUNDED),
+        (torch.bfloat16, "e2m1", 32, PACKED),
+        (torch.float32, "e4m3", 16, ROUNDED),  # by threads
+    ],
+)
+def test_stochastic_rounding_bit_for_bit(dtype, fmt, n, options):
+    with emulator(checks=("memcheck", "racecheck", "initcheck", "synccheck")):
+        for tokens, hidden in ((67, 1408), (1, 128)):
+            x = inputs(tokens, hidden, dtype, spread=0)
+            x[0, 5], x[0, 77], x[0, 100:120] = -0.0, 1e-40, torch.logspace(-30, -1, 20, 2.0)
+            codes, sf = per_token_cast(x, fmt, n, stochastic_cast=True, **options)
+            _, wanted_sf = ref.cast(x, fmt, (1, n), **options)
+            assert_equal(sf, wanted_sf)
+            if options is PLAIN:
+                amax = x.float().abs().view(tokens, -1, n).amax(-1).clamp_min(1e-4)
+                inverse = torch.tensor(448.0) / amax
+            else:
+                inverse = 1 / ref.decode_sf(sf, tokens, hidden, (1, n))
+            values = x.float() * inverse.repeat_interleave(n, 1)
+            rounded = round_at_random(values, random_of_places(values), fmt)
+            wanted = ref.encode_e2m1(rounded) if fmt == "e2m1" else rounded.to(codes.dtype)
+            assert_equal(codes, wanted)
+
+
+@pytest.mark.parametrize("fmt", ["e4m3", "e2m1"])
+def test_stochastic_rounding_of_numbers_that_are_not(fmt):
+    x = inputs(8, 256, torch.float32)
+    x[0, 7], x[1, 40], x[2, 200] = torch.nan, torch.inf, -torch.inf
+    for row in (x, -x):
+        codes, sf = per_token_cast(row, fmt, 32, stochastic_cast=True)
+        nearest, wanted_sf = ref.cast(row, fmt, (1, 32))
+        assert_equal(sf.nan_to_num(1e9), wanted_sf.nan_to_num(1e9))
+        if fmt == "e4m3":
+            assert torch.equal(codes.isnan(), nearest.isnan())
+        else:
+            assert codes[0, 3] >> 4 == 0  # NaN
+
+
+def test_stochastic_rounding_of_codes():
+    x = ref.cast(inputs(40, 640), "e2m1", (1, 32))
+    values = ref.cast_back(x, "fp32", (1, 32))
+    codes, sf = per_token_cast(x, "e4m3", 32, (1, 32), stochastic_cast=True)
+    wanted = per_token_cast(values, "e4m3", 32, stochastic_cast=True)
+    assert_equal(codes, wanted[0])
+    assert_equal(sf, wanted[1])
 
 
 def test_all_checkers():

@@ -66,15 +66,15 @@ def _launch(x: torch.Tensor, out: torch.Tensor, start: int, stochastic: bool) ->
     kinds = {"x_dtype": dtype_name(x.dtype), "out_dtype": dtype_name(out.dtype)}
     cores = settings.get_num_vec_cores()
     if not stochastic:
-        from tile_kernels.quant.convert_asc import RUN, convert_elements
+        from tile_kernels.quant import convert_asc
 
-        convert_elements(x, out, ceil_div(x.numel(), RUN), **kinds, cores=cores)
+        tasks = ceil_div(x.numel(), convert_asc.RUN)
+        convert_asc.convert_elements(x, out, tasks, **kinds, cores=cores)
         return
-    from tile_kernels.quant.cast_asc import CHUNK, GROUP, cast_elements
+    from tile_kernels.quant.cast_asc import GROUP, RUN, cast_elements
 
-    cast_elements(
-        x, out, _wrapped(start // GROUP), ceil_div(x.numel(), CHUNK), **kinds, cores=cores
-    )
+    tasks = ceil_div(x.numel(), RUN)
+    cast_elements(x[None], out[None], _wrapped(start // GROUP), tasks, **kinds, cores=cores)
 
 
 def _wrapped(number: int) -> int:

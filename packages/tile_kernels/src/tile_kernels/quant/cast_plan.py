@@ -193,7 +193,6 @@ def plan_token_cast(plan: CastPlan) -> CastPlan | None:
         plan.mode in ("cast", "sf", "round_trip")
         and plan.x_dtype in ("bfloat16", "float32")
         and plan.sf.dtype in ("float32", "uint8")
-        and not plan.stochastic
         and plan.sf.block in ((1, 32), (1, 64), (1, 128))
     )
     if not takes:

@@ -18,6 +18,7 @@ from tile_kernels._bridge import asc_kernel
 from tile_kernels.quant.cast_plan import BYTES, MIN_PITCH
 from tile_kernels.quant.quads_asc import PARTS, SLOT, UNIT, clear_behind
 from tile_kernels.quant.quads_back_asc import quads_of_codes
+from tile_kernels.quant.random_asc import place_of
 from tile_kernels.quant.registers_asc import LANES
 from tile_kernels.quant.scales_asc import clear_magnitudes, numbers_of_scales
 from tile_kernels.quant.token_cast_asc import REGISTER, cast_rows, spread_factors
@@ -147,7 +148,8 @@ def recast(
             T.copy(sf_in[o0 : o0 + s0, o1 : o1 + s1], scales_in[0:s0, 0:s1])
             with T.SimdVF():
                 rows = T.min(M - row0, R)
-                cols = T.min(XW * plan.x_per_item - col0, C)
+                hidden = XW * plan.x_per_item
+                cols = T.min(hidden - col0, C)
                 units = T.truncdiv(cols + UNIT - 1, UNIT)
                 clear_behind(tile, rows, cols)
                 items = G_in if is_shared else rows * G_in
@@ -170,6 +172,7 @@ def recast(
                 cast_rows(
                     values, codes, slots, factors, groups, inverse, scales, turned, rows, cols,
                     units, floor_bits, round_sf, plan, in_quads=True,
+                    place0=place_of(row0, col0, hidden) if plan.stochastic else None, hidden=hidden,
                 )  # fmt: skip
             if plan.mode == "cast":
                 T.copy(codes, out[row0, T.truncdiv(col0, plan.out_per_item)])

@@ -4,7 +4,8 @@ A tile is a few rows of whole groups. Largest magnitudes are found in groups of 
 32 channels that are joined; then all scales of the tile are computed together, in the order of the
 rows, then the codes, or the numbers that they stand for. Column-major scales are turned at the end.
 Loads, arithmetic and stores of three tiles overlap. Given scales are in `given_cast_asc`, quantised
-inputs in `recast_asc`, other groups in `block_cast_asc`, with the same results.
+inputs in `recast_asc`, other groups in `block_cast_asc`, with the same results. How codes are
+rounded at random is in `random_asc`.
 """
 
 # mypy: ignore-errors
@@ -33,6 +34,7 @@ from tile_kernels.quant.quads_asc import (
     store_e4m3,
     store_quads,
 )
+from tile_kernels.quant.random_asc import place_bits, place_of, store_at_random
 from tile_kernels.quant.registers_asc import LANES, saturate, values_at
 from tile_kernels.quant.scales_asc import (
     clear_last_words,
@@ -128,13 +130,18 @@ def scale_quads(v, factor_a, factor_b):
 
 @T.macro
 def codes_of_units(
-    tile, factors, codes, rows, units, fmt, is_given=False, is_shared=False, in_quads=False
-):
+    tile, factors, codes, rows, units, fmt, is_given=False, is_shared=False, in_quads=False,
+    place0=None, hidden=0,
+):  # fmt: skip
     """Writes the codes nearest to value * inverse, two units at a time.
 
     Products with inverses of given scales may be above the largest code; with `is_shared` all rows
     have the same factors. With `in_quads` the tile holds registers as `load_quads` sets them.
+    With `place0`, that of the tile in a matrix of `hidden` columns, codes are rounded at random.
     """
+    if place0 is not None:
+        all32 = T.simd.pset(32)
+        lanes = place_bits(all32)
     for i in T.serial(rows):
         for pair in T.serial(T.truncdiv(units + 1, 2)):
             v = T.simd.alloc_local(2 * PARTS, "float32")
@@ -150,7 +157,10 @@ def codes_of_units(
                 load_quads(v, tile, i, a * UNIT)
                 load_quads(v, tile, i, b * UNIT, PARTS)
             scale_quads(v, factor_a, factor_b)
-            if fmt == "e4m3":
+            if place0 is not None:
+                start = place0 + place_of(i, 0, hidden)
+                store_at_random(v, lanes, start, codes, i, a * UNIT, b * UNIT, fmt)
+            elif fmt == "e4m3":
                 if is_given:
                     saturate(v, 2 * PARTS)
                 store_e4m3(v, 0, codes, i, a * UNIT)
@@ -247,13 +257,13 @@ def e2m1_of_products(tile, factors, codes, rows, units):
 @T.macro
 def cast_rows(
     tile, codes, slots, factors, groups, inverse, scales, turned, rows, cols, units, floor_bits,
-    round_sf, plan, powers=None, in_quads=False, multiple=LANES,
+    round_sf, plan, powers=None, in_quads=False, multiple=LANES, place0=None, hidden=0,
 ):  # fmt: skip
     """Casts the first rows of a tile: `units` of 256 channels, of which `cols` exist.
 
     `cols` is a multiple of `multiple`; buffers are those of `token_cast`. What lies behind the last
     channel must be zeros. With `in_quads` the tile is fp32, as `codes_of_units` takes it, and
-    `slots` are complete.
+    `slots` are complete. `place0` and `hidden` are for random rounding, as there.
     """
     R, C = plan.rows, plan.cols
     pack, width, is_turned = plan.sf.word, plan.sf.block[1], plan.sf.layout.is_column_major
@@ -281,7 +291,8 @@ def cast_rows(
     if is_turned:
         turn_scales(scales, turned, R * G // pack, G // pack, turned.shape[1])
     # Codes
-    in_groups = ratio > 1 and (plan.mode, plan.fmt) == ("cast", "e4m3") and not in_quads
+    is_plain = not (in_quads or plan.stochastic)
+    in_groups = ratio > 1 and (plan.mode, plan.fmt) == ("cast", "e4m3") and is_plain
     if plan.mode != "sf" and ratio > 1 and not in_groups:
         spread_factors(inverse, factors, R * G, ratio)
         if plan.mode == "round_trip":
@@ -297,7 +308,10 @@ def cast_rows(
         elif factors.dtype == "bfloat16":
             e2m1_of_products(tile, factors, codes, rows, units)
         else:
-            codes_of_units(tile, factors, codes, rows, units, plan.fmt, in_quads=in_quads)
+            codes_of_units(
+                tile, factors, codes, rows, units, plan.fmt, in_quads=in_quads, place0=place0,
+                hidden=hidden,
+            )  # fmt: skip
 
 
 @asc_kernel()
@@ -326,7 +340,8 @@ def token_cast(
     wide, pitch = (G // pack, max(R, 16) + MIN_PITCH // BYTES[sf_dtype]) if is_turned else (1, 32)
     # Values times powers of two are exact as bf16
     returns = plan.mode == "round_trip"
-    is_exact = round_sf and not returns and (plan.x_dtype, plan.fmt) == ("bfloat16", "e2m1")
+    is_nearest = not (returns or plan.stochastic)
+    is_exact = round_sf and is_nearest and (plan.x_dtype, plan.fmt) == ("bfloat16", "e2m1")
     factor_dtype = "bfloat16" if is_exact else "float32"
     with T.Kernel(plan.cores) as core:
         tile = T.alloc_shared((R, C), plan.x_dtype)
@@ -364,6 +379,7 @@ def token_cast(
                 cast_rows(
                     tile, codes, slots, factors, groups, inverse, scales, turned, rows, cols,
                     units, floor_bits, round_sf, plan, powers,
+                    place0=place_of(row0, col0, H) if plan.stochastic else None, hidden=H,
                 )  # fmt: skip
             if plan.mode != "sf":
                 T.copy(codes, out[row0, col0 // plan.out_per_item])

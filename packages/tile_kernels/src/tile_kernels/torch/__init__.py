@@ -1,6 +1,10 @@
 """References in plain torch for tests: exact, or in float64; never called by the operators."""
 
-from tile_kernels.torch.cast_elements import cast_elements, cast_to_bf16_at_random
+from tile_kernels.torch.cast_elements import (
+    cast_elements,
+    cast_to_bf16_at_random,
+    cast_to_e4m3_at_random,
+)
 from tile_kernels.torch.channel_cast import batched_transpose_weight_sf, per_channel_cast_fused
 from tile_kernels.torch.e5m6 import cast_back_from_e5m6, cast_to_e5m6
 from tile_kernels.torch.gate import (
@@ -35,7 +39,8 @@ __all__ = [
     "expand_to_fused", "expand_to_fused_with_sf", "reduce_fused",
     # Quantisation
     "cast", "cast_back", "cast_to_e5m6", "cast_back_from_e5m6", "cast_elements",
-    "cast_to_bf16_at_random", "per_channel_cast_fused", "batched_transpose_weight_sf",
+    "cast_to_bf16_at_random", "cast_to_e4m3_at_random", "per_channel_cast_fused",
+    "batched_transpose_weight_sf",
     "swiglu_forward", "swiglu_backward", "get_mapping_from_psum",
     "norm_forward_ref", "norm_backward_ref",
     # Transform
