@@ -25,13 +25,13 @@ from tile_kernels.quant.common import BaseCastConfig, CastInputConfig, CastOutpu
 from tile_kernels.quant.row_cast_kernel import launch_row_cast, launch_row_scaled, takes_rows
 from tile_kernels.utils import ceil_div
 
-MAX_VALUE = {"e4m3": 448.0, "e2m1": 6.0}
-SMALLEST_E4M3 = 2.0**-9
-
 __all__ = [
     "band_of", "check_blocks", "dtype_name", "launch_rows_cast", "output_or_new", "run_cast",
     "run_round_trip",
 ]  # fmt: skip
+
+LARGEST_CODE = {"e4m3": 448.0, "e2m1": 6.0}
+SMALLEST_E4M3 = 2.0**-9
 
 
 def dtype_name(dtype: torch.dtype) -> str:
@@ -193,7 +193,7 @@ def _launch(
 
 def _has_zero_scales(config: CastOutputConfig) -> bool:
     """Scales may be e4m3 numbers so small that they round to 0."""
-    least = config.clamp_min_value / MAX_VALUE[config.fmt]
+    least = config.clamp_min_value / LARGEST_CODE[config.fmt]
     return config.use_e4m3_sf and least < SMALLEST_E4M3
 
 
