@@ -76,7 +76,10 @@ def _magnitudes_of_bf16(tile, groups, rows, units):
 
 
 def small_factors(factors: Any, i: Any, unit: Any) -> Any:
-    """The factors of two units of row i, as `quads_asc` orders their numbers."""
+    """The factors of two units of row i, as `quads_asc` orders their numbers.
+
+    Half of what is loaded is used, so half a register behind the last row must exist.
+    """
     some = T.simd.vld(factors[i, unit * (UNIT // SMALL)])
     twice, _ = T.simd.vintlv(some, some)
     return T.simd.vintlv(twice, twice)

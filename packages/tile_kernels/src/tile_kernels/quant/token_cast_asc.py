@@ -365,6 +365,8 @@ def token_cast(
     # NOTE: 32 bytes behind each column, so that columns hit all banks
     least = MIN_PITCH // BYTES[sf_dtype]
     wide, pitch = (G // pack, max(R, 16, least) + least) if is_turned else (1, 32)
+    # NOTE: behind the factors of the last half row of small groups lies what is read with them
+    spare = 1 if slot == SMALL else 0
     # Values times powers of two are exact as bf16
     returns = plan.mode == "round_trip"
     is_exact = round_sf and not returns and (plan.x_dtype, plan.fmt) == ("bfloat16", "e2m1")
@@ -374,11 +376,11 @@ def token_cast(
         codes = T.alloc_shared((R, C // plan.out_per_item), plan.out_dtype)
         slots_dtype = magnitude_dtype(plan) if slot == SMALL else "int32"
         slots = T.alloc_shared((R, C // slot), slots_dtype)
-        factors = T.alloc_shared((R, C // slot), factor_dtype)
+        factors = T.alloc_shared((R + spare, C // slot), factor_dtype)
         groups = T.alloc_shared((R, G if ratio > 1 else LANES), magnitude_dtype(plan))
         inverse = T.alloc_shared((R, G) if ratio > 1 else (1, 2 * LANES), factor_dtype)
         scales_dtype = "float32" if returns else plan.sf.dtype
-        scales = T.alloc_shared((max(R, REGISTER // G), G), scales_dtype)
+        scales = T.alloc_shared((max(R, REGISTER // G) + spare, G), scales_dtype)
         turned = T.alloc_shared((wide, pitch), sf_dtype)
         powers = T.alloc_shared((R, C // SLOT) if returns and ratio > 1 else (1, LANES), T.float32)
         versions = {slots: 1, factors: 1, groups: 1, inverse: 1, powers: 1, tile: 2, codes: 2}
