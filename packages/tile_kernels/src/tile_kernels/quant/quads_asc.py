@@ -16,9 +16,9 @@ import tilelang.ascend.language as T
 from tile_kernels.quant.registers_asc import LANES
 
 __all__ = [
-    "PARTS", "SLOT", "UNIT", "clear_behind", "larger", "largest_of_128", "load_quads", "round_e2m1",
-    "round_e4m3", "slot_magnitudes", "store_e2m1", "store_e4m3", "store_limited_e4m3",
-    "store_quads",
+    "PARTS", "SLOT", "UNIT", "clear_behind", "e2m1_of_products", "larger", "largest_of_128",
+    "load_quads", "round_e2m1", "round_e4m3", "slot_magnitudes", "store_e2m1", "store_e4m3",
+    "store_limited_e4m3", "store_quads",
 ]  # fmt: skip
 
 UNIT = 256  # elements at a time
@@ -215,6 +215,26 @@ def store_e2m1(v, codes, i, j0, j1):
     other = T.simd.vor(_e2m1_part(odd[2], 0, all16), _e2m1_part(odd[3], 1, all16), all32)
     T.simd.vsts(codes[i, j0 // 2], T.reinterpret(first, "int8x256"), all32, dist="PK_B32")
     T.simd.vsts(codes[i, j1 // 2], T.reinterpret(other, "int8x256"), all32, dist="PK_B32")
+
+
+@T.macro
+def e2m1_of_products(tile, factors, codes, rows, units):
+    """Writes the e2m1 codes nearest to bf16 values times powers of two, exact as bf16."""
+    all16, all32 = T.simd.pset(16), T.simd.pset(32)
+    for i in T.serial(rows):
+        for u in T.serial(units):
+            factor = T.simd.vld(factors[i, u * (UNIT // SLOT)], dist="E2B_B16")
+            even, odd = T.simd.vld2(tile[i, u * UNIT], "DINTLV_B16")
+            left, right = T.simd.vintlv(
+                T.simd.vmul(even, factor, all16), T.simd.vmul(odd, factor, all16)
+            )
+            first = T.simd.vcvt(left, "float4_e2m1fn", all16, part=0)
+            other = T.simd.vcvt(right, "float4_e2m1fn", all16, part=0)
+            at = u * (UNIT // 2)
+            T.simd.vsts(codes[i, at], T.reinterpret(first, "int8x256"), all32, dist="PK4_B32")
+            T.simd.vsts(
+                codes[i, at + UNIT // 4], T.reinterpret(other, "int8x256"), all32, dist="PK4_B32"
+            )
 
 
 @T.macro

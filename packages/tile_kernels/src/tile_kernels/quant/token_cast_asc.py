@@ -25,6 +25,7 @@ from tile_kernels.quant.quads_asc import (
     SLOT,
     UNIT,
     clear_behind,
+    e2m1_of_products,
     largest_of_128,
     load_quads,
     round_e2m1,
@@ -251,26 +252,6 @@ def codes_of_groups(tile, inverse, codes, rows, units, width):
                         product[h * PARTS + k], "float8_e4m3fn", all8, sat=False, part=0
                     )
                     T.simd.vsts(codes[i, unit * UNIT + k * LANES], code, all32, dist="PK4_B32")
-
-
-@T.macro
-def e2m1_of_products(tile, factors, codes, rows, units):
-    """Writes the e2m1 codes nearest to bf16 values times powers of two, exact as bf16."""
-    all16, all32 = T.simd.pset(16), T.simd.pset(32)
-    for i in T.serial(rows):
-        for u in T.serial(units):
-            factor = T.simd.vld(factors[i, u * (UNIT // SLOT)], dist="E2B_B16")
-            even, odd = T.simd.vld2(tile[i, u * UNIT], "DINTLV_B16")
-            left, right = T.simd.vintlv(
-                T.simd.vmul(even, factor, all16), T.simd.vmul(odd, factor, all16)
-            )
-            first = T.simd.vcvt(left, "float4_e2m1fn", all16, part=0)
-            other = T.simd.vcvt(right, "float4_e2m1fn", all16, part=0)
-            at = u * (UNIT // 2)
-            T.simd.vsts(codes[i, at], T.reinterpret(first, "int8x256"), all32, dist="PK4_B32")
-            T.simd.vsts(
-                codes[i, at + UNIT // 4], T.reinterpret(other, "int8x256"), all32, dist="PK4_B32"
-            )
 
 
 @T.macro
