@@ -270,9 +270,15 @@ CASES: dict[str, Callable[[], object]] = {
     "rotary_neighbours_of_words": lambda: _rotary(128, torch.float32, True),
     "randn": lambda: rand.randn(5000, device="cpu"),
     # Casts
-    "per_token_cast": lambda: quant.per_token_cast(quant_inputs(37, 576), "e4m3", 16),
-    "per_token_cast_packed": lambda: quant.per_token_cast(
+    "token_cast_16_packed": lambda: quant.per_token_cast(
         quant_inputs(67, 704, torch.float32), "e2m1", 16, **_PACKED_COL
+    ),
+    # Rows of NVFP4, also their scales column-major; odd rows, ends within a tile
+    "token_cast_nvfp4": lambda: quant.per_token_cast(
+        quant_inputs(331, 704), "e2m1", 16, use_e4m3_sf=True
+    ),
+    "token_cast_e4m3_scales": lambda: quant.per_token_cast(
+        quant_inputs(331, 704), "e4m3", 32, None, True, use_e4m3_sf=True
     ),
     # Several tiles a core
     "token_cast": lambda: quant.per_token_cast(quant_inputs(400, 1152), "e4m3", 128),

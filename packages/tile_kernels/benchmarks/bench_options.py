@@ -60,6 +60,7 @@ def _token_casts(name: str, x: torch.Tensor) -> Iterator[Case]:
     special: dict[str, tuple[int, dict[str, Any]]] = {
         "16": (16, {}),
         "a row": (x.shape[1], {}),
+        "16, e4m3 scales": (16, {"use_e4m3_sf": True}),
         "32, e4m3 scales": (32, {"use_e4m3_sf": True}),
         "128, stochastic": (128, {"stochastic_cast": True}),
     }
@@ -70,6 +71,8 @@ def _token_casts(name: str, x: torch.Tensor) -> Iterator[Case]:
             x,
             partial(call, "e4m3", group, **options),
         )
+    nvfp4 = partial(call, "e2m1", 16, use_e4m3_sf=True)
+    yield "per_token_cast", f"{name} -> e2m1, 16, e4m3 scales", x, nvfp4
     sf = torch.ones(len(x), x.shape[1] // 128)
     only = partial(quant.per_token_cast_with_sf_only, x, "e4m3", 128)
     yield "per_token_cast_with_sf_only", f"{name}, 128", x, only

@@ -70,6 +70,8 @@ def test_no_tokens():
         (torch.float32, "e4m3", 64, {}),
         (torch.float32, "e2m1", 32, {}),
         (torch.float32, "e2m1", 16, {"use_e4m3_sf": True}),
+        (torch.bfloat16, "e4m3", 16, {}),
+        (torch.bfloat16, "e4m3", 64, {"use_e4m3_sf": True}),
     ],
 )
 def test_round_trip(dtype, fmt, n, options):

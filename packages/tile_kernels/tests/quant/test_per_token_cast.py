@@ -4,6 +4,7 @@ import pytest
 import torch
 
 from tile_kernels import emulator
+from tile_kernels.config import get_amax_clamp_for_quant, set_amax_clamp_for_quant
 from tile_kernels.quant import (
     per_token_cast,
     per_token_cast_with_precomputed_sf,
@@ -21,6 +22,7 @@ ROUNDED = {"round_sf": True}
 COL = {"use_tma_aligned_col_major_sf": True}
 PACKED = {"round_sf": True, "use_packed_ue8m0": True}
 PACKED_COL = {**COL, **PACKED}
+E4M3_SF = {"use_e4m3_sf": True}
 
 
 def assert_same_numbers(codes, wanted):
@@ -55,7 +57,12 @@ def test_bf16_e4m3(tokens, hidden, options):
         (torch.bfloat16, "e2m1", 64, PACKED),
         (torch.bfloat16, "e2m1", 128, {**COL, **ROUNDED}),
         (torch.bfloat16, "e4m3", 128, PACKED),
-        (torch.float32, "e4m3", 64, {"use_e4m3_sf": True}),
+        (torch.float32, "e4m3", 64, E4M3_SF),
+        (torch.bfloat16, "e4m3", 16, COL),
+        (torch.bfloat16, "e2m1", 16, PACKED),
+        (torch.bfloat16, "e2m1", 16, {**COL, **E4M3_SF}),
+        (torch.float32, "e4m3", 16, PLAIN),
+        (torch.bfloat16, "e4m3", 128, E4M3_SF),
     ],
 )
 def test_formats_and_layouts(dtype, fmt, n, options):
@@ -134,6 +141,36 @@ def test_infinity_and_nan_stay_in_their_group():
         assert torch.equal(codes.float().nan_to_num(1e9), wanted.float().nan_to_num(1e9))
         assert torch.equal(sf.nan_to_num(1e9, 2e9), wanted_sf.nan_to_num(1e9, 2e9))
         assert codes.float().isnan().sum(1).gt(0).nonzero().flatten().tolist() == [2, 3, 4]
+
+
+@pytest.mark.parametrize("fmt", ["e4m3", "e2m1"])
+@pytest.mark.parametrize(("dtype", "n"), [(torch.bfloat16, 16), (torch.float32, 32)])
+def test_e4m3_scales_of_infinity_and_nan(dtype, n, fmt):
+    """Tiles of odd rows and units; scales from the smallest on to 448, where codes saturate."""
+    x = inputs(67, 704, dtype) * 4.0 ** torch.arange(-9, 58).view(-1, 1).to(dtype)
+    x[2, 5], x[3, 40], x[66, 703] = float("inf"), float("-inf"), float("nan")
+    codes, sf = per_token_cast(x, fmt, n, **E4M3_SF)
+    wanted, wanted_sf = ref.cast(x, fmt, (1, n), **E4M3_SF)
+    assert_same_numbers(codes, wanted)
+    assert_equal(sf.float().nan_to_num(1e9), wanted_sf.float().nan_to_num(1e9))
+    assert sf.float().isnan().sum() == 1
+    assert sf.float()[:, :1].unique().numel() > 9
+    only = per_token_cast_with_sf_only(x, fmt, n, **E4M3_SF)
+    assert_equal(only.view(torch.uint8), sf.view(torch.uint8))
+
+
+def test_e4m3_scales_that_round_to_zero():
+    before = get_amax_clamp_for_quant("e4m3", True)
+    set_amax_clamp_for_quant("e4m3", True, 1e-6)
+    try:
+        x = inputs(5, 64) * 1e-4
+        x[1, 7], x[3] = float("nan"), 0.0
+        codes, sf = per_token_cast(x, "e4m3", 16, **E4M3_SF)
+        wanted, wanted_sf = ref.cast(x, "e4m3", (1, 16), **E4M3_SF)
+    finally:
+        set_amax_clamp_for_quant("e4m3", True, before)
+    assert_same_numbers(codes, wanted)
+    assert_equal(sf.float().nan_to_num(1e9), wanted_sf.float().nan_to_num(1e9))
 
 
 @pytest.mark.parametrize("packed", [False, True])

@@ -129,8 +129,10 @@ def cast_tile(
                                 0,
                             )
                             scales[sf0, sf1] = T.cast(byte, "uint8")
+                        elif plan.sf.dtype == "float8_e4m3fn":
+                            scales[sf0, sf1] = num.as_e4m3(scale)
                         else:
-                            scales[sf0, sf1] = T.cast(scale, plan.sf.dtype)
+                            scales[sf0, sf1] = scale
             # Codes
             if plan.mode != "sf":
                 for e in T.serial((BM * BK + per_step - 1) // per_step):

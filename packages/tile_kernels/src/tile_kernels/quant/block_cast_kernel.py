@@ -30,6 +30,9 @@ __all__ = [
     "run_round_trip",
 ]  # fmt: skip
 
+LARGEST_CODE = {"e4m3": 448.0, "e2m1": 6.0}
+SMALLEST_E4M3 = 2.0**-9
+
 
 def dtype_name(dtype: torch.dtype) -> str:
     """Returns TileLang's name of a dtype."""
@@ -132,7 +135,7 @@ def _launch(
     hidden = common.get_logical_hidden(x.shape[1], x.dtype)
     codes_or_none = codes if codes is not None else _unused(plan.out_dtype, x.device)
     fast = plan_token_cast(plan)
-    if fast is not None:
+    if fast is not None and not _has_zero_scales(config):
         from tile_kernels.quant.token_cast_asc import token_cast
 
         is_turned = fast.sf.layout.kind == "packed_col"
@@ -186,6 +189,12 @@ def _launch(
         ceil_div(x.shape[0], plan.rows) * across, across,
         plan=plan,
     )  # fmt: skip
+
+
+def _has_zero_scales(config: CastOutputConfig) -> bool:
+    """Scales may be e4m3 numbers so small that they round to 0."""
+    least = config.clamp_min_value / LARGEST_CODE[config.fmt]
+    return config.use_e4m3_sf and least < SMALLEST_E4M3
 
 
 def launch_rows_cast(

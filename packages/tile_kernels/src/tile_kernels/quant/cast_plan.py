@@ -34,6 +34,7 @@ BACK_ROWS = 16  # of a tile of the cast back
 RECAST_ROWS = 24  # of a tile of codes that are cast again
 ROW_WIDTHS = 1024  # rows share a kernel when their lengths round up to the same multiple
 MAX_ROWS = 8  # of a tile of whole rows
+SMALL_GROUP = 16  # channels
 
 
 @dataclass(frozen=True)
@@ -186,23 +187,30 @@ def make_plan(
 def plan_token_cast(plan: CastPlan) -> CastPlan | None:
     """The plan of the same cast for the kernel on vector registers whose scales belong to rows.
 
-    It takes bf16 and fp32 in groups of 32, 64 or 128 channels. A row of packed scales fills at
-    least 32 bytes in the unified buffer. A round trip has half the rows, as its results are wide.
+    It takes bf16 and fp32 in groups of 16, 32, 64 or 128 channels. A row of scales of a byte fills
+    at least 32 bytes in the unified buffer. A round trip has half the rows, as its results are
+    wide. Codes are rounded at random in whole slots only, with scales that are not rounded to e4m3.
     """
     takes = (
         plan.mode in ("cast", "sf", "round_trip")
         and plan.x_dtype in ("bfloat16", "float32")
-        and plan.sf.dtype in ("float32", "uint8")
-        and plan.sf.block in ((1, 32), (1, 64), (1, 128))
+        and plan.sf.dtype in ("float32", "uint8", "float8_e4m3fn")
+        and plan.sf.block in ((1, SMALL_GROUP), (1, 32), (1, 64), (1, 128))
+        and (_in_quads(plan.sf) or not plan.stochastic)
     )
     if not takes:
         return None
-    is_row = plan.sf.layout.kind == "packed_row"
+    is_row = BYTES[plan.sf.dtype] == 1 and not plan.sf.layout.is_column_major
     cols = max(TOKEN_COLS, MIN_PITCH * plan.sf.block[1] if is_row else 0)
     rows = TOKEN_BYTES // (cols * BYTES[plan.x_dtype])
     if plan.mode == "round_trip":
         rows //= 2
     return replace(plan, rows=rows, cols=cols, subs=1, lanes=1, workers=1, stages=2)
+
+
+def _in_quads(band: Band) -> bool:
+    """Groups are whole slots of `quads_asc`, and scales are not rounded to e4m3."""
+    return band.block[1] != SMALL_GROUP and band.dtype != "float8_e4m3fn"
 
 
 def plan_given_cast(plan: CastPlan) -> CastPlan | None:
@@ -220,9 +228,11 @@ def plan_given_cast(plan: CastPlan) -> CastPlan | None:
 def plan_recast(plan: CastPlan) -> CastPlan | None:
     """The plan of the same per-token cast of quantised rows for the kernel on vector registers.
 
-    It takes the scales of x that the cast back on vector registers takes, and groups as
-    `plan_token_cast`, unless a row of packed ones is wider than a tile.
+    It takes the scales of x that the cast back on vector registers takes, and what
+    `plan_token_cast` takes in quads, unless a row of packed scales is wider than a tile.
     """
+    if not _in_quads(plan.sf):
+        return None
     shape = quads_back_tile(plan.sf_in) if plan.sf_in.exists else None
     fast = plan_token_cast(replace(plan, x_dtype="float32"))
     if shape is None or fast is None or fast.cols > shape[1] or plan.mode == "round_trip":
@@ -236,11 +246,12 @@ def plan_recast(plan: CastPlan) -> CastPlan | None:
 def plan_norm_cast(plan: CastPlan, hidden: int, in_place: bool) -> CastPlan | None:
     """The plan of the same cast, of rows of RMSNorm, for the kernel that does both.
 
-    It takes what `plan_token_cast` takes, of rows up to 8192. Tiles are whole rows of a power of
-    two, as many as leave room for two; with `in_place` the result lies where the input was.
+    It takes what `plan_token_cast` takes in quads, of rows up to 8192. Tiles are whole rows of a
+    power of two, as many as leave room for two; with `in_place` the result lies where the input
+    was.
     """
     fast = plan_token_cast(plan)
-    if fast is None or not 0 < hidden <= NORM_COLS:
+    if fast is None or not _in_quads(plan.sf) or not 0 < hidden <= NORM_COLS:
         return None
     cols = max(fast.cols, 1 << (hidden - 1).bit_length())
     tile_bytes = TOKEN_BYTES if in_place else TOKEN_BYTES // 2

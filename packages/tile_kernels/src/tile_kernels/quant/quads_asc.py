@@ -16,8 +16,9 @@ import tilelang.ascend.language as T
 from tile_kernels.quant.registers_asc import LANES
 
 __all__ = [
-    "PARTS", "SLOT", "UNIT", "clear_behind", "largest_of_128", "load_quads", "round_e2m1",
-    "round_e4m3", "slot_magnitudes", "store_e2m1", "store_e4m3", "store_quads",
+    "PARTS", "SLOT", "UNIT", "clear_behind", "e2m1_of_products", "larger", "largest_of_128",
+    "load_quads", "round_e2m1", "round_e4m3", "slot_magnitudes", "store_e2m1", "store_e4m3",
+    "store_limited_e4m3", "store_quads",
 ]  # fmt: skip
 
 UNIT = 256  # elements at a time
@@ -86,7 +87,8 @@ def _joined(a: Any, b: Any, all16: Any) -> Any:
     return T.reinterpret(both, "bfloat16x128")
 
 
-def _larger(a: Any, b: Any, magnitude: Any, mask: Any) -> Any:
+def larger(a: Any, b: Any, magnitude: Any, mask: Any) -> Any:
+    """The bits of the larger magnitudes of two registers."""
     kind = f"int{2048 // a.dtype.lanes}x{a.dtype.lanes}"
     a = T.simd.vand(T.reinterpret(a, kind), magnitude, mask)
     return T.simd.vmax(a, T.simd.vand(T.reinterpret(b, kind), magnitude, mask), mask)
@@ -95,9 +97,9 @@ def _larger(a: Any, b: Any, magnitude: Any, mask: Any) -> Any:
 def _largest_lanes(tile: Any, i: Any, j: Any, magnitude: Any, every: Any) -> Any:
     """Largest magnitudes of a unit so that each 32 channels have 32 bytes of lanes."""
     if tile.dtype == "bfloat16":
-        return _larger(*T.simd.vld2(tile[i, j], "DINTLV_B16"), magnitude, every)
-    a = _larger(*T.simd.vld2(tile[i, j], "DINTLV_B32"), magnitude, every)
-    b = _larger(*T.simd.vld2(tile[i, j + UNIT // 2], "DINTLV_B32"), magnitude, every)
+        return larger(*T.simd.vld2(tile[i, j], "DINTLV_B16"), magnitude, every)
+    a = larger(*T.simd.vld2(tile[i, j], "DINTLV_B32"), magnitude, every)
+    b = larger(*T.simd.vld2(tile[i, j + UNIT // 2], "DINTLV_B32"), magnitude, every)
     return T.simd.vmax(*T.simd.vdintlv(a, b), every)
 
 
@@ -106,7 +108,7 @@ def largest_of_128(tile: Any, i: Any, j: Any, magnitude: Any, every: Any) -> Any
     if tile.dtype == "bfloat16":
         return T.simd.vand(T.reinterpret(T.simd.vld(tile[i, j]), "int16x128"), magnitude, every)
     a, b = T.simd.vld(tile[i, j]), T.simd.vld(tile[i, j + LANES])
-    return _larger(a, b, magnitude, every)
+    return larger(a, b, magnitude, every)
 
 
 @T.macro
@@ -136,18 +138,36 @@ def slot_magnitudes(tile, slots, rows, units):
                 T.simd.vsts(slots[i, place], bits, eight, extent=UNIT // SLOT)
 
 
-def _e4m3_part(value: Any, k: int, all8: Any) -> Any:
-    code = T.simd.vcvt(value, "float8_e4m3fn", all8, sat=False, part=k)
+def _e4m3_part(value: Any, k: int, all8: Any, sat: bool = False) -> Any:
+    code = T.simd.vcvt(value, "float8_e4m3fn", all8, sat=sat, part=k)
     return T.reinterpret(code, "int32x64")
+
+
+def _e4m3_quad(v: Any, at: int, all8: Any, all32: Any, sat: bool = False) -> Any:
+    """The codes of v[at : at + 4], four in a lane (int32)."""
+    part = [_e4m3_part(v[at + k], k, all8, sat) for k in range(PARTS)]
+    left = T.simd.vor(part[0], part[1], all32)
+    return T.simd.vor(left, T.simd.vor(part[2], part[3], all32), all32)
 
 
 @T.macro
 def store_e4m3(v, at, codes, i, j):
     """Writes the e4m3 numbers nearest to v[at : at + 4], none above 448; NaN stays NaN."""
     all8, all32 = T.simd.pset(8), T.simd.pset(32)
-    left = T.simd.vor(_e4m3_part(v[at], 0, all8), _e4m3_part(v[at + 1], 1, all8), all32)
-    right = T.simd.vor(_e4m3_part(v[at + 2], 2, all8), _e4m3_part(v[at + 3], 3, all8), all32)
-    quad = T.simd.vor(left, right, all32)
+    quad = _e4m3_quad(v, at, all8, all32)
+    T.simd.vsts(codes[i, j], T.reinterpret(quad, "float8_e4m3fnx256"), all8, dist="NORM_B8")
+
+
+@T.macro
+def store_limited_e4m3(v, at, factor, codes, i, j):
+    """Writes the e4m3 numbers nearest to v[at : at + 4], at most +-448; NaN where `factor` is NaN.
+
+    NOTE: a conversion that saturates makes 0 of NaN.
+    """
+    all8, all32 = T.simd.pset(8), T.simd.pset(32)
+    nan = T.simd.vdup(T.int32(0x7F7F7F7F), "int32", all32)
+    limited = _e4m3_quad(v, at, all8, all32, sat=True)
+    quad = T.simd.vsel(nan, limited, T.simd.vcmp(factor, factor, all32, "ne"))
     T.simd.vsts(codes[i, j], T.reinterpret(quad, "float8_e4m3fnx256"), all8, dist="NORM_B8")
 
 
@@ -198,12 +218,35 @@ def store_e2m1(v, codes, i, j0, j1):
 
 
 @T.macro
-def round_e4m3(v):
-    """Rounds two units v to e4m3 numbers, none above 448; NaN stays NaN."""
+def e2m1_of_products(tile, factors, codes, rows, units):
+    """Writes the e2m1 codes nearest to bf16 values times powers of two, exact as bf16."""
+    all16, all32 = T.simd.pset(16), T.simd.pset(32)
+    for i in T.serial(rows):
+        for u in T.serial(units):
+            factor = T.simd.vld(factors[i, u * (UNIT // SLOT)], dist="E2B_B16")
+            even, odd = T.simd.vld2(tile[i, u * UNIT], "DINTLV_B16")
+            left, right = T.simd.vintlv(
+                T.simd.vmul(even, factor, all16), T.simd.vmul(odd, factor, all16)
+            )
+            first = T.simd.vcvt(left, "float4_e2m1fn", all16, part=0)
+            other = T.simd.vcvt(right, "float4_e2m1fn", all16, part=0)
+            at = u * (UNIT // 2)
+            T.simd.vsts(codes[i, at], T.reinterpret(first, "int8x256"), all32, dist="PK4_B32")
+            T.simd.vsts(
+                codes[i, at + UNIT // 4], T.reinterpret(other, "int8x256"), all32, dist="PK4_B32"
+            )
+
+
+@T.macro
+def round_e4m3(v, sat=False):
+    """Rounds two units v to e4m3 numbers; NaN stays NaN.
+
+    Without `sat` none may be above 448; with it those become 448, and NaN may become 0.
+    """
     all8 = T.simd.pset(8)
     code = T.simd.alloc_local(2 * PARTS, "int32")
     for k in T.unroll(2 * PARTS):
-        code[k] = _e4m3_part(v[k], 0, all8)
+        code[k] = _e4m3_part(v[k], 0, all8, sat)
     for k in T.unroll(2 * PARTS):
         v[k] = T.simd.vcvt(T.reinterpret(code[k], "float8_e4m3fnx256"), "float32", all8, part=0)
 

@@ -87,16 +87,31 @@ def invert(inverse, largest, largest_code, all32):
 
 
 @T.macro
+def invert_e4m3(inverse, scale, all32):
+    """Sets inverse to the exact 1 / scale of e4m3 numbers that are not 0.
+
+    NOTE: tried with every number and quotients of the hardware one unit off in the last place.
+    """
+    one = T.simd.vdup(T.float32(1.0), "float32", all32)
+    near = T.alloc_var("float32x64")
+    near = T.simd.vdiv(one, scale, all32, precision="ftz_true")
+    inverse[0] = near
+    correct(inverse, one, scale, near, all32)
+
+
+@T.macro
 def scales_of_magnitudes(
-    amax, inverse, scales, items, pitch, floor_bits, round_sf, largest_code=448.0, is_bf16=True
-):
+    amax, inverse, scales, items, pitch, floor_bits, round_sf, largest_code=448.0, is_bf16=True,
+    in_e4m3=False,
+):  # fmt: skip
     """Writes scale (or its exponent) and inverse of every place of a tile.
 
     `amax` holds the bits of bf16 or fp32 numbers as int32, or those of bf16 as int16. `scales` are
     fp32; or exponents as uint8, int16 or int32 with `round_sf`. Inverses are fp32, with `round_sf`
-    also bf16.
+    also bf16. With `in_e4m3` scales are rounded to e4m3, which they may be stored as; none may
+    become 0.
     """
-    all16, all32 = T.simd.pset(16), T.simd.pset(32)
+    all8, all16, all32 = T.simd.pset(8), T.simd.pset(16), T.simd.pset(32)
     for step in T.serial(items // LANES):
         r, c = step * LANES // pitch, step * LANES % pitch
         if amax.dtype == "int16":
@@ -134,9 +149,18 @@ def scales_of_magnitudes(
             quotient, other = (T.simd.alloc_local(1, "float32") for _ in range(2))
             quotient[0] = T.simd.vmuls(largest, T.float32(1.0 / largest_code), all32)
             correct_quotient(quotient, largest, largest_code, all32)
-            invert(other, largest, largest_code, all32)
+            if in_e4m3:
+                limited = T.simd.vmins(quotient[0], T.float32(448.0), all32)
+                code = T.simd.vcvt(limited, "float8_e4m3fn", all8, sat=False, part=0)
+                quotient[0] = T.simd.vcvt(code, "float32", all8, part=0)
+                invert_e4m3(other, quotient[0], all32)
+            else:
+                invert(other, largest, largest_code, all32)
             T.simd.vsts(inverse[r, c], other[0], all32)
-            T.simd.vsts(scales[r, c], quotient[0], all32)
+            if scales.dtype == "float8_e4m3fn":
+                T.simd.vsts(scales[r, c], code, all32, dist="PK4_B32")
+            else:
+                T.simd.vsts(scales[r, c], quotient[0], all32)
 
 
 @T.macro
@@ -152,7 +176,8 @@ def clear_last_words(scales, rows, groups, pack):
 @T.macro
 def turn_scales(scales, turned, items, wide, pitch):
     """Writes the items of rows of `wide`, a power of two, to columns `pitch` apart."""
-    bits = 16 if turned.dtype == "int16" else 32
+    is_e4m3 = turned.dtype == "float8_e4m3fn"
+    bits = 16 if is_e4m3 or turned.dtype == "int16" else 32
     lanes, kind = 2048 // bits, f"int{bits}"
     every = T.simd.pset(bits)
     some = T.simd.pset(bits, f"PAT_VL{min(items, lanes)}")
@@ -166,7 +191,8 @@ def turn_scales(scales, turned, items, wide, pitch):
         behind = T.truncdiv(item, wide) + T.truncmod(item, wide) * pitch
         index = T.simd.vadds(first, T.cast(behind, kind), every)
         per_item = 1 if scales.dtype == turned.dtype else bits // 8
-        value = T.simd.vld(scales[0, item * per_item])
+        dist = "UNPK_B8" if is_e4m3 else "NORM"  # of bytes those in even places are taken
+        value = T.simd.vld(scales[0, item * per_item], dist=dist)
         if scales.dtype != turned.dtype:
             value = T.reinterpret(value, f"{kind}x{lanes}")
         T.simd.vscatter(value, turned[0, 0], T.reinterpret(index, f"u{kind}x{lanes}"), some)

@@ -1,8 +1,9 @@
-"""The kernel of per-token casts in groups of 32, 64 or 128 channels, on vector registers.
+"""The kernel of per-token casts in groups of 16, 32, 64 or 128 channels, on vector registers.
 
 A tile is a few rows of whole groups. Largest magnitudes are found in groups of 128, or in slots of
 32 channels that are joined; then all scales of the tile are computed together, in the order of the
 rows, then the codes, or the numbers that they stand for. Column-major scales are turned at the end.
+What groups of 16 have of their own is in `small_groups_asc`.
 Loads, arithmetic and stores of three tiles overlap. Given scales are in `given_cast_asc`, quantised
 inputs in `recast_asc`, other groups in `block_cast_asc`, with the same results. How codes are
 rounded at random is in `random_asc`.
@@ -25,6 +26,7 @@ from tile_kernels.quant.quads_asc import (
     SLOT,
     UNIT,
     clear_behind,
+    e2m1_of_products,
     largest_of_128,
     load_quads,
     round_e2m1,
@@ -32,6 +34,7 @@ from tile_kernels.quant.quads_asc import (
     slot_magnitudes,
     store_e2m1,
     store_e4m3,
+    store_limited_e4m3,
     store_quads,
 )
 from tile_kernels.quant.random_asc import place_bits, place_of, store_at_random
@@ -41,6 +44,13 @@ from tile_kernels.quant.scales_asc import (
     clear_magnitudes,
     scales_of_magnitudes,
     turn_scales,
+)
+from tile_kernels.quant.small_groups_asc import (
+    SMALL,
+    STEP,
+    e2m1_of_small,
+    magnitudes_of_small,
+    small_factors,
 )
 
 __all__ = [
@@ -52,7 +62,8 @@ REGISTER = 256  # bytes
 
 def magnitude_dtype(plan: Any) -> str:
     """The dtype of the bits of the largest magnitudes of groups."""
-    return "int16" if (plan.x_dtype, plan.sf.block[1]) == ("bfloat16", 128) else "int32"
+    is_short = plan.x_dtype == "bfloat16" and plan.sf.block[1] in (SMALL, 2 * LANES)
+    return "int16" if is_short else "int32"
 
 
 @T.macro
@@ -118,6 +129,18 @@ def factors_at(factors: Any, i: Any, unit: Any) -> Any:
     return T.simd.vld(factors[i, unit * (UNIT // SLOT)], dist="E2B_B32")
 
 
+def factors_of_two(factors: Any, i: Any, a: Any, b: Any, slot: int) -> Any:
+    """The factors of the slots of two units in row i; of small slots unit b is the one behind a."""
+    if slot == SMALL:
+        return small_factors(factors, i, a)
+    return factors_at(factors, i, a), factors_at(factors, i, b)
+
+
+def second_unit(a: Any, units: Any, slot: int) -> Any:
+    """The unit behind unit a; without one, a once more, or zeros behind it if slots are small."""
+    return a + 1 if slot == SMALL else T.min(a + 1, units - 1)
+
+
 @T.macro
 def scale_quads(v, factor_a, factor_b):
     """Multiplies two units by the factors of their slots."""
@@ -131,13 +154,14 @@ def scale_quads(v, factor_a, factor_b):
 @T.macro
 def codes_of_units(
     tile, factors, codes, rows, units, fmt, is_given=False, is_shared=False, in_quads=False,
-    place0=None, hidden=0,
+    slot=SLOT, in_e4m3=False, place0=None, hidden=0,
 ):  # fmt: skip
     """Writes the codes nearest to value * inverse, two units at a time.
 
     Products with inverses of given scales may be above the largest code; with `is_shared` all rows
     have the same factors. With `in_quads` the tile holds registers as `load_quads` sets them.
-    With `place0`, that of the tile in a matrix of `hidden` columns, codes are rounded at random.
+    Factors have `slot` channels; `in_e4m3` they are inverses of e4m3 scales. With `place0`, that of
+    the tile in a matrix of `hidden` columns, codes are rounded at random.
     """
     if place0 is not None:
         all32 = T.simd.pset(32)
@@ -146,9 +170,8 @@ def codes_of_units(
         for pair in T.serial(T.truncdiv(units + 1, 2)):
             v = T.simd.alloc_local(2 * PARTS, "float32")
             a = 2 * pair
-            b = T.min(a + 1, units - 1)  # without a second unit, the first one once more
-            row = 0 if is_shared else i
-            factor_a, factor_b = factors_at(factors, row, a), factors_at(factors, row, b)
+            b = second_unit(a, units, slot)
+            factor_a, factor_b = factors_of_two(factors, 0 if is_shared else i, a, b, slot)
             if in_quads:
                 for k in T.unroll(PARTS):
                     v[k] = T.simd.vld(tile[i, a * UNIT + k * LANES])
@@ -160,6 +183,9 @@ def codes_of_units(
             if place0 is not None:
                 start = place0 + place_of(i, 0, hidden)
                 store_at_random(v, lanes, start, codes, i, a * UNIT, b * UNIT, fmt)
+            elif fmt == "e4m3" and in_e4m3:
+                store_limited_e4m3(v, 0, factor_a, codes, i, a * UNIT)
+                store_limited_e4m3(v, PARTS, factor_b, codes, i, b * UNIT)
             elif fmt == "e4m3":
                 if is_given:
                     saturate(v, 2 * PARTS)
@@ -170,22 +196,25 @@ def codes_of_units(
 
 
 @T.macro
-def numbers_of_units(tile, factors, powers, values, rows, units, fmt):
-    """Writes scale * (code nearest to value * inverse), two units at a time."""
+def numbers_of_units(tile, factors, powers, values, rows, units, fmt, slot=SLOT, in_e4m3=False):
+    """Writes scale * (code nearest to value * inverse), two units at a time.
+
+    Options are those of `codes_of_units`; the scale of a group with NaN is NaN.
+    """
     for i in T.serial(rows):
         for pair in T.serial(T.truncdiv(units + 1, 2)):
             v = T.simd.alloc_local(2 * PARTS, "float32")
             a = 2 * pair
-            b = T.min(a + 1, units - 1)  # without a second unit, the first one once more
-            factor_a, factor_b = factors_at(factors, i, a), factors_at(factors, i, b)
+            b = second_unit(a, units, slot)
+            factor_a, factor_b = factors_of_two(factors, i, a, b, slot)
             load_quads(v, tile, i, a * UNIT)
             load_quads(v, tile, i, b * UNIT, PARTS)
             scale_quads(v, factor_a, factor_b)
             if fmt == "e4m3":
-                round_e4m3(v)
+                round_e4m3(v, sat=in_e4m3)
             else:
                 round_e2m1(v)
-            power_a, power_b = factors_at(powers, i, a), factors_at(powers, i, b)
+            power_a, power_b = factors_of_two(powers, i, a, b, slot)
             scale_quads(v, power_a, power_b)
             store_quads(v, 0, values, i, a * UNIT)
             store_quads(v, PARTS, values, i, b * UNIT)
@@ -235,26 +264,6 @@ def codes_of_groups(tile, inverse, codes, rows, units, width):
 
 
 @T.macro
-def e2m1_of_products(tile, factors, codes, rows, units):
-    """Writes the e2m1 codes nearest to bf16 values times powers of two, exact as bf16."""
-    all16, all32 = T.simd.pset(16), T.simd.pset(32)
-    for i in T.serial(rows):
-        for u in T.serial(units):
-            factor = T.simd.vld(factors[i, u * (UNIT // SLOT)], dist="E2B_B16")
-            even, odd = T.simd.vld2(tile[i, u * UNIT], "DINTLV_B16")
-            left, right = T.simd.vintlv(
-                T.simd.vmul(even, factor, all16), T.simd.vmul(odd, factor, all16)
-            )
-            first = T.simd.vcvt(left, "float4_e2m1fn", all16, part=0)
-            other = T.simd.vcvt(right, "float4_e2m1fn", all16, part=0)
-            at = u * (UNIT // 2)
-            T.simd.vsts(codes[i, at], T.reinterpret(first, "int8x256"), all32, dist="PK4_B32")
-            T.simd.vsts(
-                codes[i, at + UNIT // 4], T.reinterpret(other, "int8x256"), all32, dist="PK4_B32"
-            )
-
-
-@T.macro
 def cast_rows(
     tile, codes, slots, factors, groups, inverse, scales, turned, rows, cols, units, floor_bits,
     round_sf, plan, powers=None, in_quads=False, multiple=LANES, place0=None, hidden=0,
@@ -267,9 +276,12 @@ def cast_rows(
     """
     R, C = plan.rows, plan.cols
     pack, width, is_turned = plan.sf.word, plan.sf.block[1], plan.sf.layout.is_column_major
-    G, ratio = C // width, width // SLOT
+    slot, in_e4m3 = min(width, SLOT), plan.sf.dtype == "float8_e4m3fn"
+    G, ratio = C // width, width // slot
     is_direct = width == 2 * LANES and not in_quads
-    if is_direct:
+    if slot == SMALL:
+        magnitudes_of_small(tile, slots, rows, units)
+    elif is_direct:
         magnitudes_of_128(tile, groups, rows, units)
     elif not in_quads:
         slot_magnitudes(tile, slots, rows, units)
@@ -281,7 +293,7 @@ def cast_rows(
         T.simd.mem_bar("VST_VLD")
     scales_of_magnitudes(
         groups if ratio > 1 else slots, inverse if ratio > 1 else factors, scales,
-        R * G, G, floor_bits, round_sf, MAX_VALUE[plan.fmt], tile.dtype == "bfloat16",
+        R * G, G, floor_bits, round_sf, MAX_VALUE[plan.fmt], tile.dtype == "bfloat16", in_e4m3,
     )  # fmt: skip
     if pack > 1 and multiple % (width * pack):
         T.simd.mem_bar("VST_VST")
@@ -291,7 +303,7 @@ def cast_rows(
     if is_turned:
         turn_scales(scales, turned, R * G // pack, G // pack, turned.shape[1])
     # Codes
-    is_plain = not (in_quads or plan.stochastic)
+    is_plain = not (in_quads or in_e4m3 or plan.stochastic)
     in_groups = ratio > 1 and (plan.mode, plan.fmt) == ("cast", "e4m3") and is_plain
     if plan.mode != "sf" and ratio > 1 and not in_groups:
         spread_factors(inverse, factors, R * G, ratio)
@@ -300,17 +312,20 @@ def cast_rows(
         T.simd.mem_bar("VST_VLD")
     if plan.mode == "round_trip":
         numbers_of_units(
-            tile, factors, powers if ratio > 1 else scales, codes, rows, units, plan.fmt
-        )
+            tile, factors, powers if ratio > 1 else scales, codes, rows, units, plan.fmt, slot,
+            in_e4m3,
+        )  # fmt: skip
     elif plan.mode == "cast":
         if in_groups:
             codes_of_groups(tile, inverse, codes, rows, units, width)
+        elif factors.dtype == "bfloat16" and slot == SMALL:
+            e2m1_of_small(tile, factors, codes, rows, units)
         elif factors.dtype == "bfloat16":
             e2m1_of_products(tile, factors, codes, rows, units)
         else:
             codes_of_units(
-                tile, factors, codes, rows, units, plan.fmt, in_quads=in_quads, place0=place0,
-                hidden=hidden,
+                tile, factors, codes, rows, units, plan.fmt, in_quads=in_quads, slot=slot,
+                in_e4m3=in_e4m3, place0=place0, hidden=hidden,
             )  # fmt: skip
 
 
@@ -335,9 +350,13 @@ def token_cast(
 
     R, C = plan.rows, plan.cols
     width = plan.sf.block[1]
-    G, ratio = C // width, width // SLOT
+    slot = min(width, SLOT)
+    G, ratio = C // width, width // slot
     # NOTE: 32 bytes behind each column, so that columns hit all banks
-    wide, pitch = (G // pack, max(R, 16) + MIN_PITCH // BYTES[sf_dtype]) if is_turned else (1, 32)
+    least = MIN_PITCH // BYTES[sf_dtype]
+    wide, pitch = (G // pack, max(R, 16, least) + least) if is_turned else (1, 32)
+    # NOTE: behind the factors of the last half row of small groups lies what is read with them
+    spare = 1 if slot == SMALL else 0
     # Values times powers of two are exact as bf16
     returns = plan.mode == "round_trip"
     is_nearest = not (returns or plan.stochastic)
@@ -346,11 +365,13 @@ def token_cast(
     with T.Kernel(plan.cores) as core:
         tile = T.alloc_shared((R, C), plan.x_dtype)
         codes = T.alloc_shared((R, C // plan.out_per_item), plan.out_dtype)
-        slots = T.alloc_shared((R, C // SLOT), T.int32)
-        factors = T.alloc_shared((R, C // SLOT), factor_dtype)
+        slots_dtype = magnitude_dtype(plan) if slot == SMALL else "int32"
+        slots = T.alloc_shared((R, C // slot), slots_dtype)
+        factors = T.alloc_shared((R + spare, C // slot), factor_dtype)
         groups = T.alloc_shared((R, G if ratio > 1 else LANES), magnitude_dtype(plan))
         inverse = T.alloc_shared((R, G) if ratio > 1 else (1, 2 * LANES), factor_dtype)
-        scales = T.alloc_shared((max(R, REGISTER // G), G), plan.sf.dtype)
+        scales_dtype = "float32" if returns else plan.sf.dtype
+        scales = T.alloc_shared((max(R, REGISTER // G) + spare, G), scales_dtype)
         turned = T.alloc_shared((wide, pitch), sf_dtype)
         powers = T.alloc_shared((R, C // SLOT) if returns and ratio > 1 else (1, LANES), T.float32)
         versions = {slots: 1, factors: 1, groups: 1, inverse: 1, powers: 1, tile: 2, codes: 2}
@@ -358,7 +379,7 @@ def token_cast(
             {**versions, scales: 1 if is_turned or returns else 2, turned: 2 if is_turned else 1}
         )
         with T.SimdVF():
-            clear_magnitudes(slots, R * C // SLOT, C // SLOT)
+            clear_magnitudes(slots, R * C // slot, C // slot)
             if ratio > 1:
                 clear_magnitudes(groups, R * G, G)
         for turn in T.Pipelined(
@@ -374,7 +395,7 @@ def token_cast(
             with T.SimdVF():
                 rows, cols = T.min(M - row0, R), T.min(H - col0, C)
                 units = T.truncdiv(cols + UNIT - 1, UNIT)
-                clear_behind(tile, rows, cols)
+                clear_behind(tile, rows, cols, STEP if slot == SMALL else UNIT)
                 T.simd.mem_bar("VST_VLD")
                 cast_rows(
                     tile, codes, slots, factors, groups, inverse, scales, turned, rows, cols,
