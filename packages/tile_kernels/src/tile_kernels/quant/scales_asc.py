@@ -111,7 +111,9 @@ def scales_of_magnitudes(
     also bf16. With `in_e4m3` scales are rounded to e4m3, which they may be stored as; none may
     become 0.
     """
-    all8, all16, all32 = T.simd.pset(8), T.simd.pset(16), T.simd.pset(32)
+    all16, all32 = T.simd.pset(16), T.simd.pset(32)
+    if in_e4m3:
+        all8 = T.simd.pset(8)
     for step in T.serial(items // LANES):
         r, c = step * LANES // pitch, step * LANES % pitch
         if amax.dtype == "int16":
