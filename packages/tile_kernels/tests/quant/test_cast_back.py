@@ -64,7 +64,6 @@ def test_no_tokens():
     ("dtype", "fmt", "n", "options"),
     [
         (torch.bfloat16, "e4m3", 32, {}),
-        (torch.bfloat16, "e4m3", 32, {"round_sf": True}),
         (torch.bfloat16, "e2m1", 32, {"round_sf": True}),
         (torch.bfloat16, "e2m1", 64, {}),
         (torch.float32, "e4m3", 64, {}),
@@ -85,8 +84,9 @@ def test_round_trip(dtype, fmt, n, options):
     assert_equal(wide[:, 640:], before[:, 640:])
 
 
-@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float32])
-@pytest.mark.parametrize("fmt", ["e4m3", "e2m1"])
+@pytest.mark.parametrize(
+    ("dtype", "fmt"), [(torch.bfloat16, "e4m3"), (torch.float32, "e2m1")], ids=["bf16", "fp32"]
+)
 def test_round_trip_of_many_tiles_with_infinity_and_nan(dtype, fmt):
     x = quant_inputs(1100, 1408, dtype)
     x[2, 5], x[30, 400], x[1099, 1407] = float("inf"), float("-inf"), float("nan")
