@@ -294,6 +294,13 @@ CASES: dict[str, Callable[[], object]] = {
     "row_cast_back": lambda: _cast_back("e2m1", (1, 576), 100, 576),
     "quads_back": lambda: _cast_back("e4m3", (1, 128), 400, 1024),
     "quads_back_packed": lambda: _cast_back("e2m1", (32, 32), 400, 1024, **_PACKED_COL),
+    # Threads
+    "block_cast": lambda: quant.per_token_cast(
+        quant_inputs(37, 576), "e4m3", 16, stochastic_cast=True
+    ),
+    "block_cast_packed": lambda: quant.per_token_cast(
+        quant_inputs(37, 576, torch.float32), "e2m1", 16, stochastic_cast=True, **_PACKED_COL
+    ),
     "per_token_cast_stochastic": lambda: quant.per_token_cast(
         quant_inputs(400, 1152), "e4m3", 128, stochastic_cast=True
     ),
