@@ -271,7 +271,7 @@ CASES: dict[str, Callable[[], object]] = {
     "randn": lambda: rand.randn(5000, device="cpu"),
     # Casts
     "token_cast_16_packed": lambda: quant.per_token_cast(
-        quant_inputs(67, 704, torch.float32), "e2m1", 16, **_PACKED_COL
+        quant_inputs(211, 704, torch.float32), "e2m1", 16, **_PACKED_COL
     ),
     # Rows of NVFP4, also their scales column-major; odd rows, ends within a tile
     "token_cast_nvfp4": lambda: quant.per_token_cast(
